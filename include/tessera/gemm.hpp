@@ -72,7 +72,7 @@ struct GemmDesc {
   Integer bias_stride = 0;                   ///< elements from one bias of the batch to the next; 0: one bias for all
   Integer ldd = kLikeC;                      ///< elements from one row or column of D to the next; kLikeC: as C
   Integer stride_d = kLikeC;  ///< elements from one D to the next; kLikeC: as C, or packed where ldd is given
-  Sums sums = Sums::any;      ///< in which order products are added; ordered: a row's bits do not depend on m
+  Sums sums = Sums::any;      ///< in which order products are added; ordered: on one backend a row's bits are its own
 };
 
 namespace detail {

@@ -42,8 +42,8 @@ CLI::Option* add_activation(CLI::App& command, Activation& value) {
 
 CLI::Option* add_product_sums(CLI::App& command, Sums& value) {
   return add_named(command, "--sums", value, kSums,
-                   "any (default): the fastest algorithm adds the products in its order; ordered: a row of the result "
-                   "has the same bits, however many rows there are");
+                   "any (default): the fastest algorithm adds the products in its order; ordered: on one backend a "
+                   "row of the result has the same bits, however many rows there are");
 }
 
 CLI::Option* add_bias(CLI::App& command, const std::string& name, Bias& value, const std::string& description) {

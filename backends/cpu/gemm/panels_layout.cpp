@@ -162,7 +162,11 @@ void offer_panels(const Machine& machine, const GemmProblem& p, Packing packing,
     if (!alone.empty()) threads = machine.useful_threads(alone.cheapest().seconds);
   }
   threads = int(given.in_range("threads", threads, 1, kMostThreads));
+  const std::size_t before = offers.all().size();
   offer_blocks(machine, p, packing, given, own, threads, workspace_limit, offers);
+  // Blocks of ordered sums do not shrink with the workspace of a thread: then there are fewer threads.
+  while (p.ordered && offers.all().size() == before && threads > 1 && !given.has("threads"))
+    offer_blocks(machine, p, packing, given, own, threads /= 2, workspace_limit, offers);
 }
 
 }  // namespace tessera::cpu

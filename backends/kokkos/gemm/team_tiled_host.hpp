@@ -164,26 +164,15 @@ class GemmHostTile {
       }
   }
 
-  /// Computes a whole tile in memory of its own and adds the part inside D: what panels lack at the edge is never used.
+  /// Computes a whole tile in memory of its own and copies the part inside D: what panels lack at the edge is never
+  /// used. One function rounds all tiles alike.
   static void edge_tile(std::int64_t k, cpu::TileOperands<S> tile, const cpu::Epilogue<S>& epilogue, std::int64_t rows,
                         std::int64_t columns) {
-    alignas(cpu::kVectorBytes) S sums[kRows * kColumns];
-    S* const d = std::exchange(tile.d, sums);
-    const std::int64_t ldd = std::exchange(tile.ldd, kColumns);
-    full_tile<S>(k, tile, {S(1), S(0)});
-    const std::int64_t last = (columns - 1) / cpu::kLanes<S> * cpu::kLanes<S>;  // where the last register begins
-    const cpu::Part<S> part(int(columns - last));
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; j += cpu::kLanes<S>) {
-        const S* const c = tile.c + i * tile.ldc + j;
-        S* const to = d + i * ldd + j;
-        cpu::Vector<S> value = epilogue.alpha * cpu::load(sums + i * kColumns + j);
-        if (epilogue.beta != S(0)) value += epilogue.beta * (j < last ? cpu::load(c) : part.load(c));
-        if (j < last)
-          cpu::store(to, value);
-        else
-          part.store(to, value);
-      }
+    alignas(cpu::kVectorBytes) S whole[kRows * kColumns] = {};
+    if (epilogue.beta != S(0))
+      for (std::int64_t i = 0; i < rows; ++i) std::copy_n(tile.c + i * tile.ldc, columns, whole + i * kColumns);
+    full_tile<S>(k, {tile.a, tile.a_stride, tile.b, tile.b_stride, whole, kColumns, whole, kColumns}, epilogue);
+    for (std::int64_t i = 0; i < rows; ++i) std::copy_n(whole + i * kColumns, columns, tile.d + i * tile.ldd);
   }
 
   GemmArguments<T> g_;

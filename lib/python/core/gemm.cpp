@@ -248,8 +248,8 @@ are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
 activation: relu, gelu, gelu_tanh, silu, sigmoid or tanh.
 compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.
-sums: 'ordered': a row of the result has the same bits whatever other rows there are, in a batch and alone; None or
-'any': products are added in any order.
+sums: 'ordered': on one backend a row of the result has the same bits whatever other rows there are, in a batch and
+alone; None or 'any': products are added in any order.
 dtype: of the result: that of a and b, or float32 where they have 16 bits.
 backend: 'cpu', 'cuda:0'...; None: the library's choice for host arrays, 'cuda' for arrays on a device.
 algorithm: as in TESSERA_GEMM_ALGORITHM. effort: 'estimate' or 'measure'.

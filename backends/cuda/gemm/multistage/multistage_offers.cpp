@@ -185,7 +185,9 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
 std::vector<Priced<MultistageConfig>> all_configs(const GemmProblem& p, const Machine& machine,
                                                   const plugin::GivenParameters& given, std::uint64_t workspace_limit) {
   std::vector<MultistageTile> tiles = multistage_tiles(p, machine);
-  const auto arithmetic = given.one_of("compute", multistage_arithmetic(p));
+  std::span<const std::int64_t> permitted = multistage_arithmetic(p);
+  if (p.ordered) permitted = permitted.last(1);  // the same for few rows and many
+  const auto arithmetic = given.one_of("compute", permitted);
   std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(arithmetic, tile.compute()) == 0; });
   keep_given(given, "tile_m", &MultistageTile::m, tiles);
   keep_given(given, "tile_n", &MultistageTile::n, tiles);

@@ -102,6 +102,7 @@ constexpr std::array<MultistageTile, kCount> completed(std::array<MultistageTile
   for (std::size_t i = 0; i < kCount; ++i) {
     tiles[i].number = i, tiles[i].shared_bytes = multistage_shared_bytes<A>(tiles[i]);
     tiles[i].tf32 = std::is_same_v<A, Tf32>, tiles[i].transposes = MultistageLayout<A>::kTransposes;
+    if (kMultistageMostDepth % tiles[i].k_depth != 0) throw "slices of ordered sums begin within a step";
   }
   return tiles;
 }
