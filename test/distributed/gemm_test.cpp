@@ -46,6 +46,28 @@ TEMPLATE_TEST_CASE("Random products over ranks", "[gemm]", (std::pair<float, flo
   for (int trial = 0; trial < 60; ++trial) check_problem<T, D>(random, draw_product(random, int(random.integer(1, 8))));
 }
 
+TEMPLATE_TEST_CASE("Ordered products have the bits of a plan of one rank", "[gemm]", (std::pair<float, float>),
+                   (std::pair<double, double>), (std::pair<bfloat16, bfloat16>), (std::pair<float16, float>)) {
+  using T = typename TestType::first_type;
+  using D = typename TestType::second_type;
+  Random random(std::string("ordered distributed products ") + TypeTraits<T>::kName + TypeTraits<D>::kName);
+  for (int trial = 0; trial < 40; ++trial) {
+    Product p = draw_product(random, int(random.integer(1, 8)));
+    INFO(p.text());
+    p.desc.dtype = kDType<T>, p.desc.dtype_d = kDType<D>, p.desc.sums = Sums::ordered;
+    p.limit = 0, p.exact = false, p.desc.k = p.desc.k + trial % 2 * 700;
+    (p.desc.trans_a == Transpose::yes ? p.a.rows : p.a.columns) = p.desc.k;
+    (p.desc.trans_b == Transpose::yes ? p.b.columns : p.b.rows) = p.desc.k;
+    const Operands<T, D> operands(random, p);
+    std::vector<D> computed(operands.c.size(), number<D>(99)), expected = operands.c;
+    const auto errors =
+        on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, one_thread(comm.rank()), p, operands, computed); });
+    for (const std::string& error : errors) REQUIRE(error == "");
+    GemmPlan(one_thread(0), p.desc).execute(Scalar<D>(p.alpha), operands.a, operands.b, Scalar<D>(p.beta), expected);
+    REQUIRE(same_bits(computed, expected));
+  }
+}
+
 TEST_CASE("Each rank without elements, and empty matrices", "[gemm]") {
   Random random("distributed products, empty");
   for (const auto& [m, n, k] : {std::array{1, 1, 1}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {0, 0, 0}, {1, 9, 300}})

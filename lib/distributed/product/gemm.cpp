@@ -74,10 +74,6 @@ void GemmPlan::read(const tessera_gemm_desc& desc) const {
   if (desc.batch != 1) refuse("batch = " + std::to_string(desc.batch), "a distributed product is one, not a batch");
   if (desc.bias != TESSERA_BIAS_NONE)
     refuse("bias = " + std::to_string(desc.bias), "a distributed product has none; C with beta = 1 can hold it");
-  if (desc.sums != TESSERA_SUMS_ANY)
-    refuse("sums = " + std::to_string(desc.sums),
-           "a distributed product adds panels and ranges of k in an order of "
-           "its own: ordered sums have plans of one device");
   if (desc.activation != TESSERA_ACTIVATION_NONE)
     refuse("activation = " + std::to_string(desc.activation), "a distributed product has none: apply it to C");
 }
@@ -88,7 +84,11 @@ void GemmPlan::add_to(Signature& signature, const std::array<tessera_layout, 3>&
     for (const auto& [name, value] : values) signature.add(of + name, value);
   };
   add("", {{"m", desc_.m}, {"n", desc_.n}, {"k", desc_.k}, {"dtype", desc_.dtype}, {"dtype_d", desc_.dtype_d}});
-  add("", {{"compute", desc_.compute}, {"order", desc_.order}, {"trans_a", desc_.trans_a}, {"trans_b", desc_.trans_b}});
+  add("", {{"sums", desc_.sums},
+           {"compute", desc_.compute},
+           {"order", desc_.order},
+           {"trans_a", desc_.trans_a},
+           {"trans_b", desc_.trans_b}});
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     const tessera_layout& l = layouts[i];
     add(std::string(kMatrixNames[i]) + ".", {{"grid_rows", l.grid_rows},
@@ -116,9 +116,16 @@ void GemmPlan::spread(const std::array<tessera_layout, 3>& layouts) {
   align();
 }
 
-/// Panels of the left factor have the rows that their rank has of the result, those of the right one its columns.
+/// Panels of the left factor have the rows that their rank has of the result, those of the right one its columns. Of
+/// ordered sums there is one, since a rank's are those of a plan of its rows alone.
 void GemmPlan::align() {
   const Grid& grid = result_.grid;
+  if (desc_.sums == TESSERA_SUMS_ORDERED) {
+    const auto whole = [&](int places) { return make_cut(desc_.k, std::max<std::int64_t>(1, desc_.k), places, 0); };
+    left_.aligned = {result_.rows, whole(grid.columns), grid, false};
+    right_.aligned = {whole(grid.rows), result_.columns, grid, false};
+    return;
+  }
   const Spread left{result_.rows, make_cut(desc_.k, 0, grid.columns, 0), grid, false};
   const Spread right{make_cut(desc_.k, 0, grid.rows, 0), result_.columns, grid, false};
   const auto fits = [&grid](const Spread& stored) { return !stored.by_columns && stored.grid == grid; };
@@ -147,6 +154,8 @@ void GemmPlan::look_at_context(const tessera_plan_options& options) {
   const bool on_host = info_of(scale_.get()).host_memory != 0;
   if (!on_host && options.operands == TESSERA_MEMORY_HOST)
     invalid("operands", "host", "must be device: the panels of matrices on a device travel from there");
+  if (!on_host && desc_.sums == TESSERA_SUMS_ORDERED)
+    refuse("sums = ordered", "ranks on devices cut what the order follows from: take a backend of the processor");
   if (!on_host) copier_ = beside(context_.get());
 }
 
@@ -192,10 +201,11 @@ void GemmPlan::make_product(const tessera_plan_options& options) {
   if (!on_devices_) transport_ = Transport::by_host(comm_, context_.get(), copier_.get(), false);
   tessera_gemm_desc desc = desc_;
   const auto factors = factors_of(true);
-  const std::int64_t widest = copier_ == nullptr ? kHostPanel : kDevicePanel;
+  std::int64_t widest = copier_ == nullptr ? kHostPanel : kDevicePanel;
+  if (desc_.sums == TESSERA_SUMS_ORDERED) widest = std::max<std::int64_t>(1, desc_.k);
   const ProductCut cut = on_devices_ ? cut_of(desc, factors, limits_)
                                      : ring_cut(factors, panels_of(left_.aligned.columns, right_.aligned.rows, widest));
-  if (cut.is_sliced() && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
+  if (cut.ranges.size() > 1 && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
     desc.dtype_d = scalar_of(desc_.dtype_d);
     const std::int64_t count = result_.elements(comm_->rank());
     const std::int64_t bytes = count * std::int64_t(size_of(DType(desc.dtype_d)));

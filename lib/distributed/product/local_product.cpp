@@ -224,7 +224,7 @@ void LocalProduct::make_plans(const tessera_plan_options& options) {
     desc.trans_a = factors_[0].by_columns() ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
     desc.trans_b = factors_[1].by_columns() ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
     desc.lda = key.lda, desc.ldb = key.ldb, desc.ldc = factors_[1].rows(rank_);
-    desc.dtype_d = desc_.dtype_d, desc.compute = desc_.compute;
+    desc.dtype_d = desc_.dtype_d, desc.compute = desc_.compute, desc.sums = desc_.sums;
     plans_.emplace(key, make_plan(context_, &desc, options));
   }
 }
