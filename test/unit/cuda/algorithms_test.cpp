@@ -138,7 +138,7 @@ TEST_CASE("ordered sums of products have one algorithm, and one number of slices
     for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
       if (!algorithm.why_not(p, machine).empty()) continue;
       plugin::OfferList offers;
-      algorithm.offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
+      algorithm.offers(p, machine, {}, std::uint64_t{1} << 32, offers);
       for (const plugin::Offer& offer : offers.all()) found.emplace(algorithm.name, offer.parameters.at("split"));
     }
     return found;
