@@ -55,7 +55,7 @@ def system():
 
 def arguments_of_matmul():
     x = np.ones((4, 4))
-    rest = dict.fromkeys(("bias", "activation", "compute", "dtype", "backend", "algorithm", "effort", "stream"))
+    rest = dict.fromkeys(("bias", "activation", "compute", "sums", "dtype", "backend", "algorithm", "effort", "stream"))
     return {"a": x, "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.5, "sm_limit": 0, **rest}
 
 
@@ -121,7 +121,7 @@ CALLS = {
         tessera.GemmPlan,
         lambda: arguments_of_plan(
             **{"m": 4, "n": 4, "k": 4, "dtype": "float64", "out_dtype": None, "batch": 1, "trans_a": False},
-            **{"trans_b": False, "bias": None, "activation": None, "compute": None},
+            **{"trans_b": False, "bias": None, "activation": None, "compute": None, "sums": None},
         ),
     ),
     "GemmPlan.execute": (
