@@ -277,7 +277,8 @@ std::int64_t length(Random& random, std::int64_t most) {
   return std::int64_t(std::exp(std::log(double(most)) * (1.0 + random.uniform()) / 2.0));
 }
 
-Sum draw_sum(Random& random, Compute compute) {
+/// The number-th one: the first few have something of their own.
+Sum draw_sum(Random& random, Compute compute, int number) {
   const double factors[] = {1.0, 0.0, -0.75};
   Sum s{length(random, 400),
         length(random, 5000),
@@ -290,6 +291,10 @@ Sum draw_sum(Random& random, Compute compute) {
         compute};
   if (random.bits() % 4 == 0) s.bias = random.bits() % 2 == 0 ? Bias::per_row : Bias::per_column;
   if (random.bits() % 4 == 0) s.activation = Activation::gelu;
+  if (number == 0) s.alpha = 1.0, s.beta = 0.0, s.bias = Bias::none, s.activation = Activation::none;
+  if (number == 1) s.n = 2100 + s.n, s.k = 600;  // more columns than multistage counts as few
+  if (number % 4 == 2) s.tiny = true, s.k += 100;
+  if (number == 3) (random.bits() % 2 == 0 ? s.alpha : s.beta) = 0.0, s.k *= std::int64_t(random.bits() % 2);
   return s;
 }
 
@@ -318,11 +323,7 @@ void run_products(Compute compute, int products) {
   Tally automatic;
   INFO("repeat with TESSERA_TEST_SEED=" << seed());
   for (int i = 0; i < products; ++i) {
-    Sum sum = draw_sum(random, compute);
-    if (i == 0) sum.alpha = 1.0, sum.beta = 0.0, sum.bias = Bias::none, sum.activation = Activation::none;
-    if (i == 1) sum.n = 2100 + sum.n, sum.k = 600;  // more columns than some orders have a word for
-    if (i % 4 == 2) sum.tiny = true, sum.k += 100;
-    if (i == 3) (random.bits() % 2 == 0 ? sum.alpha : sum.beta) = 0.0, sum.k *= std::int64_t(random.bits() % 2);
+    const Sum sum = draw_sum(random, compute, i);
     const std::int64_t rows = random.integer(1, 300);
     OrderedProduct<T, D> product(subject, sum, rows, random);
     if (!product.can()) {
