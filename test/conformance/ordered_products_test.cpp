@@ -98,7 +98,6 @@ class Stored {
     buffer_.upload(values_);
   }
   T* data() { return buffer_.data() + before_; }
-  std::int64_t ld() const { return ld_; }
   /// The rows of one matrix of the batch, one after the other.
   std::vector<T> download(std::int64_t item) {
     buffer_.download(values_);
@@ -141,11 +140,14 @@ class OrderedProduct {
 
   const std::string& algorithm() const { return automatic_; }
 
-  /// Compares with the bits of the whole. False where the algorithm refuses.
-  bool run(const Way& way, Tally& tally) {
+  /// Compares with the bits of the whole. An algorithm may refuse.
+  void run(const Way& way, Tally& tally) {
     auto plan = plan_of(way);
     if (!plan && way.algorithm.empty()) FAIL_CHECK(text(sum_) << ": " << text(way) << " has no plan, all rows have");
-    if (!plan) return ++tally.refused["refused"], false;
+    if (!plan) {
+      ++tally.refused["refused"];
+      return;
+    }
     ++tally.run;
     if (!bits_.contains(way.order)) find(way.order);
     std::int64_t item = 0;
@@ -160,9 +162,8 @@ class OrderedProduct {
                             << rows.size() << " elements have other bits than in " << rows_ << " rows by " << automatic_
                             << "; element " << last << " has " << double(wide(rows[last])) << " for "
                             << double(wide(expected[last])));
-      return true;
+      return;
     }
-    return true;
   }
 
   /// A bias and an activation at the end, of sums in the type of D.
