@@ -211,7 +211,7 @@ TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tesse
 TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first,
                                                       int64_t* last, tessera_error* error);
 
-/** Where the next level of a state goes, the field of that number. Fails where the description is not valid. */
+/** Where field number `field` has its next level: TESSERA_NEXT_IN_PLACE or _APART. Fails where `desc` is not valid. */
 TESSERA_API tessera_status tessera_system_next_level(const tessera_system_desc* desc, int32_t field,
                                                      tessera_next_level* next, tessera_error* error);
 /** Of a plan of a system: where each execution leaves a level of a field, 0 or less, as the role of the operand that
