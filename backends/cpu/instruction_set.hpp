@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tessera::cpu {
 
@@ -19,6 +20,8 @@ struct InstructionSet {
   /// Rows of a tile of so many vectors where both operands lie as they are: as many sums as the tile of packed operands
   /// has, but no more rows than there are registers for their addresses.
   constexpr int most_rows(int vectors) const { return std::min(2 * tile_rows, tile_rows * tile_vectors / vectors); }
+  /// So few rows of D that columns of op(B) which lie along k become rows in registers: a copy would take longer.
+  constexpr int few_rows(std::size_t element_bytes) const { return std::max(1, vector_bytes / int(element_bytes) / 2); }
 };
 
 inline constexpr InstructionSet kAvx512{64, 8, 3, 4};

@@ -3,6 +3,8 @@
 
 #include "model.hpp"
 
+#include "panels_layout.hpp"
+
 #include <tessera/plugin/math.hpp>
 
 #include <algorithm>
@@ -106,6 +108,10 @@ double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u,
                     bool listed) {
   const GemmCosts& c = machine.costs.gemm;
   if (u.k == 0) return c.product;
+  if (packing.chained && turns_columns(machine, p, u.m)) {
+    const double bytes = double(u.k) * double(u.n) * double(scalar_bytes(p));
+    return c.product + bytes * (c.turn_columns + double(u.m) * c.few_row / machine.instructions.vector_bytes);
+  }
   const Tiles tiles(machine.instructions, scalar_bytes(p), u, packing);
   const double k_blocks = double(ceil_div(u.k, blocks.k));
   const double step = packing.pairs ? c.dot_product : c.multiply_add;

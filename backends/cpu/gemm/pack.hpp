@@ -14,20 +14,54 @@
 
 namespace tessera::cpu {
 
-/// Row i of kN x kN elements becomes column i: log2(kN) times the perfect shuffle of all of them.
-template <class T, int kN, std::size_t... kI>
-inline void transpose(Vector<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
+/// Within each kParts parts of kWidth neighbours: the even parts of a, then those of b; or the odd ones.
+template <int kParts, int kWidth, int kOdd, class T, int kN, std::size_t... kI>
+[[gnu::always_inline]] inline void unzip(const Vector<T, kN>& a, const Vector<T, kN>& b, Vector<T, kN>& to,
+                                         std::index_sequence<kI...>) {
+  constexpr auto kFrom = [](int i) {
+    const int part = i / kWidth % kParts, block = i / (kWidth * kParts) * kWidth * kParts;
+    const int of_b = 2 * part >= kParts ? kN - kParts * kWidth : 0;
+    return block + of_b + (2 * part + kOdd) * kWidth + i % kWidth;
+  };
+  to = __builtin_shufflevector(a, b, kFrom(int(kI))...);
+}
+
+/// Part j of row i becomes part i of row j, within each kParts parts of kWidth neighbours: log2(kParts) times.
+template <int kWidth, int kParts, class T, int kN>
+[[gnu::always_inline]] inline void transpose_parts(Vector<T, kN> (&rows)[kParts]) {
+  constexpr auto kAll = std::make_index_sequence<kN>{};
 #pragma GCC unroll 4
-  for (int step = 1; step < kN; step *= 2) {
-    Vector<T, kN> next[kN];
+  for (int step = 1; step < kParts; step *= 2) {
+    Vector<T, kN> next[kParts];
 #pragma GCC unroll 8
-    for (int i = 0; i < kN / 2; ++i) {
-      const Vector<T, kN> a = rows[i], b = rows[i + kN / 2];
-      next[2 * i] = __builtin_shufflevector(a, b, (int(kI / 2) + (kI % 2 ? kN : 0))...);
-      next[2 * i + 1] = __builtin_shufflevector(a, b, (int(kN / 2 + kI / 2) + (kI % 2 ? kN : 0))...);
+    for (int i = 0; i < kParts / 2; ++i) {
+      unzip<kParts, kWidth, 0, T, kN>(rows[2 * i], rows[2 * i + 1], next[i], kAll);
+      unzip<kParts, kWidth, 1, T, kN>(rows[2 * i], rows[2 * i + 1], next[i + kParts / 2], kAll);
     }
 #pragma GCC unroll 16
-    for (int i = 0; i < kN; ++i) rows[i] = next[i];
+    for (int i = 0; i < kParts; ++i) rows[i] = next[i];
+  }
+}
+
+/// Row i of kN x kN elements becomes column i: in lanes of 16 bytes, which is cheapest, then whole lanes.
+template <class T, int kN>
+[[gnu::always_inline]] inline void transpose(Vector<T, kN> (&rows)[kN]) {
+  constexpr int kLane = std::min(kN, int(16 / sizeof(T))), kLanesOf = kN / kLane;
+  Vector<T, kN> lanes[kLane][kLanesOf];
+#pragma GCC unroll 16
+  for (int group = 0; group < kLanesOf; ++group) {
+    Vector<T, kN> part[kLane];
+#pragma GCC unroll 4
+    for (int i = 0; i < kLane; ++i) part[i] = rows[group * kLane + i];
+    transpose_parts<1, kLane, T, kN>(part);
+#pragma GCC unroll 4
+    for (int i = 0; i < kLane; ++i) lanes[i][group] = part[i];
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kLane; ++i) {
+    transpose_parts<kLane, kLanesOf, T, kN>(lanes[i]);
+#pragma GCC unroll 16
+    for (int lane = 0; lane < kLanesOf; ++lane) rows[lane * kLane + i] = lanes[i][lane];
   }
 }
 
@@ -80,7 +114,7 @@ template <int kN, class Source>
 #pragma GCC unroll 16
     for (int r = 0; r < kN; ++r)
       if (r < rows) source.template load<kN>(first + r, l, block[r]);
-    transpose<P, kN>(block, std::make_index_sequence<kN>{});
+    transpose<P, kN>(block);
 #pragma GCC unroll 16
     for (int i = 0; i < kN; ++i) std::memcpy(target + (l + i) * step, &block[i], sizeof block[i]);
   }

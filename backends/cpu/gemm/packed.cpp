@@ -25,8 +25,10 @@ bool may_turn(const GemmProblem& p) { return may_leave_a(p) && holds_sums(p); }
 struct Choice {
   bool copy_a, pairs, turned;
 };
-Packing packing_of(const GemmProblem& p, const Choice& choice) {
-  const bool chained = p.ordered && may_leave_a(p);
+Packing packing_of(const GemmProblem& p, const Machine& machine, const Choice& choice) {
+  const GemmProblem computed = as_computed(p, choice.turned);
+  const bool few_columns = choice.turned && turns_columns(machine, computed, computed.m);
+  const bool chained = (p.ordered && may_leave_a(p)) || few_columns;
   return {choice.copy_a, true, choice.turned || !holds_sums(p) || chained, choice.pairs, choice.turned, chained};
 }
 
@@ -40,13 +42,15 @@ std::vector<std::int64_t> copy_choices(const GemmProblem& p, const Machine& mach
   return given.in_range("copy_a", std::span(kChoices).subspan(copies ? 1 : 0), 0, 1);
 }
 
-/// Whether to compute D^T: 0 and 1, or what is given. Few rows of D do not repay the copy of a transposed B.
+/// Whether to compute D^T: 0 and 1, or what is given. Few rows of D do not repay the copy of a transposed B, and few
+/// columns are computed by turning op(A) in registers.
 std::vector<std::int64_t> turn_choices(const GemmProblem& p, const Machine& machine,
                                        const plugin::GivenParameters& given) {
   if (!may_turn(p)) return {0};
   constexpr std::array<std::int64_t, 2> kChoices{0, 1};
   const bool pays = p.trans_b && p.m < p.n && machine.instructions.tile_rows >= 8;
-  return given.in_range("turned", std::span(kChoices).first(pays ? 2 : 1), 0, 1);
+  const bool few_columns = turns_columns(machine, as_computed(p, true), p.n);
+  return given.in_range("turned", std::span(kChoices).first(pays || few_columns ? 2 : 1), 0, 1);
 }
 
 /// For ordered sums one of both has to be right for any number of rows.
@@ -81,15 +85,16 @@ void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenPara
         if (has_pairs(p)) own.push_back({"dot", dot});
         if (may_leave_a(p)) own.push_back({"copy_a", copy_a});
         if (may_turn(p)) own.push_back({"turned", turned});
-        offer_panels(machine, as_computed(p, turned != 0), packing_of(p, {copy_a != 0, dot != 0, turned != 0}), given,
-                     own, workspace_limit, offers);
+        offer_panels(machine, as_computed(p, turned != 0), packing_of(p, machine, {copy_a != 0, dot != 0, turned != 0}),
+                     given, own, workspace_limit, offers);
       }
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
   const Packing packing =
-      packing_of(p, {!may_leave_a(p) || parameters.at("copy_a") != 0, has_pairs(p) && parameters.at("dot") != 0,
-                     may_turn(p) && parameters.at("turned") != 0});
+      packing_of(p, context.machine(),
+                 {!may_leave_a(p) || parameters.at("copy_a") != 0, has_pairs(p) && parameters.at("dot") != 0,
+                  may_turn(p) && parameters.at("turned") != 0});
   const GemmProblem computed = as_computed(p, packing.turned);
   return make_panels_plan<ElementTypes>(computed, panels_layout(context.machine(), computed, packing, parameters));
 }

@@ -22,6 +22,13 @@ namespace tessera::cpu {
 template <class T>
 void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, Scalar<T>* workspace);
 
+/// Whether it takes columns of op(B), which lie along k, to registers alone: see InstructionSet::few_rows(). Of chained
+/// products with a target.
+template <class T>
+constexpr bool takes_columns(const TileProduct<T>& p) {
+  return sizeof(T) != 2 && p.trans_b && p.m <= kInstructionSet.few_rows(sizeof(T));
+}
+
 /// D <- alpha * op(A) * op(B) + beta * C by the kernels alone, for operands that caches hold. A transposed B is copied
 /// to the stack, as many panels of so many of k at a time as fit there.
 template <class T>

@@ -258,6 +258,56 @@ void multiply_packed(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
   }
 }
 
+/// Some lanes' columns of a product of kR rows, whose columns of op(B) lie along k. They are read once, as many of k at
+/// a time as a vector has lanes. kWhole: there are as many columns as lanes.
+template <class T, int kR, bool kWhole>
+void multiply_columns(const TileProduct<T>& p, std::int64_t j, int columns) {
+  constexpr int kN = kLanes<T>;
+  const std::int64_t row = p.trans_a ? 1 : p.lda, along = p.trans_a ? p.lda : 1;
+  const T* a = p.a;
+  Singles<T> source(p.b + j * p.ldb, p.ldb, p.k);
+  Vector<T> sum[kR] = {};
+  std::int64_t l = 0;
+  for (; l + kN <= p.k; l += kN) {
+    Vector<T> block[kN] = {};
+#pragma GCC unroll 16
+    for (int c = 0; c < kN; ++c)
+      if (kWhole || c < columns) source.template load<kN>(c, l, block[c]);
+    transpose<T, kN>(block);
+#pragma GCC unroll 16
+    for (int i = 0; i < kN; ++i, a += along)
+#pragma GCC unroll 8
+      for (int r = 0; r < kR; ++r) sum[r] += a[r * row] * block[i];
+  }
+  for (; l < p.k; ++l, a += along) {
+    Vector<T> last = {};
+    for (int c = 0; c < columns; ++c) last[c] = source.at(c, l);
+#pragma GCC unroll 8
+    for (int r = 0; r < kR; ++r) sum[r] += a[r * row] * last;
+  }
+  alignas(64) T sums[kR * kN];
+#pragma GCC unroll 8
+  for (int r = 0; r < kR; ++r) {
+    if (p.alpha != T(1)) sum[r] *= p.alpha;
+    store(sums + r * kN, sum[r]);
+  }
+  p.target->store(0, j, kR, columns, sums, kN);
+}
+
+template <class T, int kR>
+void multiply_few(const TileProduct<T>& p) {
+  constexpr std::int64_t kN = kLanes<T>;
+  std::int64_t j = 0;
+  for (; j + kN <= p.n; j += kN) multiply_columns<T, kR, true>(p, j, int(kN));
+  if (j < p.n) multiply_columns<T, kR, false>(p, j, int(p.n - j));
+}
+
+template <class T, std::size_t... kR>
+void multiply_few(const TileProduct<T>& p, std::index_sequence<kR...>) {
+  constexpr void (*kByRows[])(const TileProduct<T>&) = {multiply_few<T, int(kR) + 1>...};
+  kByRows[p.m - 1](p);
+}
+
 /// By one tile, where that is all of D and B is read in place: what surrounds several would take as long as a small
 /// one.
 template <class T>
@@ -276,6 +326,9 @@ bool multiply_tile_alone(const TileProduct<T>& p, decltype(&KernelTable<PlainTil
 
 template <class T>
 void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* workspace) {
+  if constexpr (sizeof(T) != 2)
+    if (p.chained && takes_columns(p))
+      return multiply_few(p, std::make_index_sequence<std::size_t(kInstructionSet.few_rows(sizeof(T)))>{});
   multiply_packed<Singles<T>>(p, blocks, workspace);
 }
 

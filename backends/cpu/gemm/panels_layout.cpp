@@ -97,7 +97,7 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
   const bool whole = p.batch > 1 || is_empty(p) || p.k == 0 || packing.turned || p.ordered;
   const std::int64_t most_slices = whole ? 1 : std::min(p.k, kMostSlices);
   const std::vector<std::int64_t> counts =
-      whole ? std::vector<std::int64_t>{1} : slice_counts(p, threads, workspace_limit);
+      whole || packing.chained ? std::vector<std::int64_t>{1} : slice_counts(p, threads, workspace_limit);
   for (const std::int64_t slices : given.in_range("slices", counts, 1, most_slices)) {
     std::vector<Blocks> candidates{{1, 1, 1, 0, 0}};
     if (!is_empty(p) && p.k > 0) {
@@ -130,6 +130,11 @@ GemmProblem as_computed(const GemmProblem& problem, bool turned) {
   std::swap(p.m, p.n), std::swap(p.lda, p.ldb), std::swap(p.stride_a, p.stride_b);
   p.trans_a = !problem.trans_b, p.trans_b = !problem.trans_a;
   return p;
+}
+
+bool turns_columns(const Machine& machine, const GemmProblem& p, std::int64_t rows) {
+  const std::size_t element = plugin::size_of(p.dtype);
+  return element != 2 && p.trans_b && rows > (p.ordered ? 0 : 1) && rows <= machine.instructions.few_rows(element);
 }
 
 PanelsLayout panels_layout(const Machine& machine, const GemmProblem& p, Packing packing,

@@ -172,7 +172,7 @@ class PanelsPlan final : public plugin::Plan {
       multiply_beside(product, own, [&](std::int64_t i, std::int64_t j) {
         return SameTarget<S, true>(product.beta, c + j * ldc + i, ldc, d + j * ldd + i, ldd, product.finish.at(j, i));
       });
-    } else if (layout_.blocks.sums > 0) {
+    } else if (layout_.blocks.sums > 0 || (layout_.packing.chained && takes_columns(product))) {
       multiply_beside(product, own, [&](std::int64_t i, std::int64_t j) {
         return SameTarget<S, false>(product.beta, c + i * ldc + j, ldc, d + i * ldd + j, ldd, product.finish.at(i, j));
       });
