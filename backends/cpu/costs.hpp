@@ -26,8 +26,9 @@ struct GemmCosts {
   double product = 7.006e-09;         ///< to begin a unit of work
   double pack = 2.95e-11;             ///< of a byte, rows as they are
   double pack_transpose = 2.723e-11;  ///< of a byte of rows that become columns
-  double turn_columns = 1.2e-11;      ///< of a byte of columns that become rows in registers,
-  double few_row = 1.0e-10;           ///< and of a vector of them for each row of D
+  double turn_columns = 7.7e-10;      ///< of a vector of columns that become rows in registers,
+  double few_row = 1.0e-10;           ///< of one for each row of D,
+  double gather_columns = 9e-9;       ///< and of one that is gathered at the end of k
   double near_line = 3e-11;           ///< a line of B in place, whose rows lie apart
   double far_line = 1.761e-09;        ///< a line of B in place that the second-level cache has lost again
   double column_line = 1.484e-09;     ///< a line of a transposed A in place

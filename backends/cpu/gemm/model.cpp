@@ -109,8 +109,10 @@ double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u,
   const GemmCosts& c = machine.costs.gemm;
   if (u.k == 0) return c.product;
   if (packing.chained && turns_columns(machine, p, u.m)) {
-    const double bytes = double(u.k) * double(u.n) * double(scalar_bytes(p));
-    return c.product + bytes * (c.turn_columns + double(u.m) * c.few_row / machine.instructions.vector_bytes);
+    const std::int64_t lanes = machine.instructions.vector_bytes / scalar_bytes(p);
+    const double vectors = double(ceil_div(u.n, lanes)), turned = double(u.k / lanes * lanes);
+    const double step = c.turn_columns + double(u.m) * c.few_row;
+    return c.product + vectors * (c.block + turned * step + double(u.k % lanes) * c.gather_columns);
   }
   const Tiles tiles(machine.instructions, scalar_bytes(p), u, packing);
   const double k_blocks = double(ceil_div(u.k, blocks.k));

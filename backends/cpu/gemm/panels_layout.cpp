@@ -134,7 +134,8 @@ GemmProblem as_computed(const GemmProblem& problem, bool turned) {
 
 bool turns_columns(const Machine& machine, const GemmProblem& p, std::int64_t rows) {
   const std::size_t element = plugin::size_of(p.dtype);
-  return element != 2 && p.trans_b && rows > (p.ordered ? 0 : 1) && rows <= machine.instructions.few_rows(element);
+  const bool pays = rows > 1 && p.k * std::int64_t(element) >= machine.instructions.vector_bytes;
+  return element != 2 && p.trans_b && (pays || p.ordered) && rows <= machine.instructions.few_rows(element);
 }
 
 PanelsLayout panels_layout(const Machine& machine, const GemmProblem& p, Packing packing,

@@ -31,8 +31,8 @@ struct PanelsLayout {
 /// The product as it is computed: m and n, A and B exchanged where that is `turned`; bias, C and D as they lie.
 plugin::GemmProblem as_computed(const plugin::GemmProblem& problem, bool turned);
 
-/// Whether columns of op(B) become rows in registers, and sums are chains: see InstructionSet::few_rows(). One row does
-/// that for ordered sums alone, since others are faster as dot products.
+/// Whether columns of op(B) become rows in registers, and sums are chains: see InstructionSet::few_rows(). One row or
+/// a k shorter than a vector does that for ordered sums alone: others are faster as dot products, or copied.
 bool turns_columns(const Machine& machine, const plugin::GemmProblem& problem, std::int64_t rows);
 
 /// Of the parameters threads, slices, block_m, block_n and block_k. As all functions here: of a product as computed.
