@@ -47,6 +47,7 @@ struct Way {
   Order order = Order::row_major;
   bool in_place = false;
   std::string algorithm = {};
+  int sm_limit = 0;
 
   /// The first row of a matrix of the batch, of so many of the whole.
   std::int64_t first_of(std::int64_t item, std::int64_t all) const { return (first + item) % (all - rows + 1); }
@@ -166,6 +167,12 @@ class OrderedProduct {
     }
   }
 
+  /// By tiles of which a cluster, where one has slices, takes several; and with a limit.
+  void run_in_clusters(Tally& tally) {
+    for (const int limit : {0, 6})
+      run({.first = 0, .rows = rows_, .algorithm = "warpgroup:tile_m=8,tile_n=64", .sm_limit = limit}, tally);
+  }
+
   /// A bias and an activation at the end, of sums in the type of D.
   void check_epilogue() {
     if constexpr (std::is_same_v<D, S>) {
@@ -220,7 +227,8 @@ class OrderedProduct {
 
   std::optional<GemmPlan> plan_of(const Way& way) {
     try {
-      GemmPlan plan(subject_.context(), desc_of(way), {.operands = Memory::device, .algorithm = way.algorithm});
+      GemmPlan plan(subject_.context(), desc_of(way),
+                    {.operands = Memory::device, .algorithm = way.algorithm, .sm_limit = way.sm_limit});
       if (!way.algorithm.empty())
         subject_.check_forced(plan, way.algorithm.substr(0, way.algorithm.find(':')));
       else if (automatic_.empty())
@@ -295,6 +303,7 @@ Sum draw_sum(Random& random, Compute compute, int number) {
   if (number == 0) s.alpha = 1.0, s.beta = 0.0, s.bias = Bias::none, s.activation = Activation::none;
   if (number == 1) s.n = 2100 + s.n, s.k = 600;  // more columns than multistage counts as few
   if (number % 4 == 2) s.tiny = true, s.k += 100;
+  if (number == 2) s.n = 1 + s.n / 2, s.k += 4100;  // slices of warpgroup
   if (number == 3) (random.bits() % 2 == 0 ? s.alpha : s.beta) = 0.0, s.k *= std::int64_t(random.bits() % 2);
   return s;
 }
@@ -325,7 +334,7 @@ void run_products(Compute compute, int products) {
   INFO("repeat with TESSERA_TEST_SEED=" << seed());
   for (int i = 0; i < products; ++i) {
     const Sum sum = draw_sum(random, compute, i);
-    const std::int64_t rows = random.integer(1, 300);
+    const std::int64_t rows = i == 2 ? 300 : random.integer(1, 300);
     OrderedProduct<T, D> product(subject, sum, rows, random);
     if (!product.can()) {
       ++automatic.refused["refused"];
@@ -346,6 +355,7 @@ void run_products(Compute compute, int products) {
         product.run(way, automatic);
       }
     }
+    if (i == 2) product.run_in_clusters(automatic);
     if (automatic.failed > 4) break;
   }
   report(subject.spec() + " " + what, automatic, !subject.is_complete());

@@ -114,13 +114,13 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Multist
 
 /// A product by chunks of so many columns of op(B) that are transposed before.
 template <class A>
-double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
-                          std::int64_t most_columns) {
+double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  const std::int64_t most_columns = config.transpose;
   const auto chunk_seconds = [&](std::int64_t columns) {
     GemmProblem chunk = p;
     chunk.batch = 1, chunk.n = columns;
     return pass_seconds(double(transposed_bytes(p, columns)), machine) +
-           launch_seconds(launch_of<A>(chunk, machine, tile, 1, true), machine);
+           launch_seconds(launch_of<A>(chunk, machine, config.tile, config.split, true), machine);
   };
   const std::int64_t chunks = p.n / most_columns, rest = p.n % most_columns;
   return double(p.batch) * (double(chunks) * chunk_seconds(most_columns) + (rest > 0 ? chunk_seconds(rest) : 0.0));
@@ -130,7 +130,7 @@ template <class A>
 double config_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
   const auto& [tile, split, transpose] = config;
   const double finishing = finishing_seconds(p, machine);
-  if (transpose > 0) return finishing + transposed_seconds<A>(p, machine, tile, transpose);
+  if (transpose > 0) return finishing + transposed_seconds<A>(p, machine, config);
   const bool alone = sizeof(typename MultistageLayout<A>::T) == 2 && !p.trans_a && p.trans_b &&
                      !whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
   const double longer = alone ? machine.gemm.product.k_major_alone : 1.0;
@@ -140,11 +140,12 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
 }
 
 /// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, the more so where there are
-/// few columns; of many they cost up to a fourth. Those of a cluster, so that sums of any size need no workspace.
+/// few columns; many rows lose by them, of f64 the most. They are a cluster's: sums of any size need no workspace.
 std::int64_t ordered_slices(const GemmProblem& p, const Machine& machine) {
-  constexpr std::int64_t kFewColumns = 2048, kShortest = 128;
+  constexpr std::int64_t kFewColumns = 2048, kFewF64Columns = 1023, kShortest = 128;
   if (!p.ordered || !machine.clusters()) return 1;
-  return std::clamp<std::int64_t>(p.k / kShortest, 1, p.fixed_extent() > kFewColumns ? 4 : 8);
+  const std::int64_t few = plugin::size_of(p.dtype) == sizeof(double) ? kFewF64Columns : kFewColumns;
+  return std::clamp<std::int64_t>(p.k / kShortest, 1, p.fixed_extent() > few ? 4 : 8);
 }
 
 /// The splits of a tile that are worth a try.
@@ -177,7 +178,8 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
        splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, ordered_slices(p, machine)))
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
-      if ((transpose == 0 || (split == 1 && most > 0)) && has_room(p, machine, config))
+      const bool may_transpose = most > 0 && (split == 1 || (p.ordered && !multistage_uses_workspace(machine, split)));
+      if ((transpose == 0 || may_transpose) && has_room(p, machine, config))
         found.push_back({config, config_seconds<A>(p, machine, config)});
     }
 }

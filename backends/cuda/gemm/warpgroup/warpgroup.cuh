@@ -238,14 +238,32 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
     products_wait<0>();
     release(read, work.steps > 0 && !idle);
     if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row, part.columns);
-    if constexpr (kSlices)
+    if constexpr (kSlices) {
       write_cluster<Shape>(shared, sums, w, work.tile, row, rank, !idle);
-    else
+      if (unit + step < w.order.units) {  // whose copies come where the cluster has read
+        fence_for_bulk_copies();
+        cluster_sync();
+      }
+    } else
       write_tile<kWriting, typename Shape::Place>(memory, sums, w, part, bias, shared_bias);
     work = work_at<Shape>(w, unit + step, rank);
   }
   if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
   if (kBulk && elected()) stores_wait();
+}
+
+/// The loading warpgroup of a block of slices: its threads meet those that write, who lay out sums in the ring.
+/// load(unit, step) loads every so many units from one on.
+template <class Shape, class T, class Load>
+__device__ __forceinline__ void load_slices(const WarpgroupArguments<T>& w, WarpgroupRing<Shape>& ring, unsigned first,
+                                            unsigned apart, unsigned rank, const Load& load) {
+  for (unsigned unit = first; unit < w.order.units; unit += apart) {
+    load(unit, w.order.units);
+    ring.pass_over(work_at<Shape>(w, unit, rank).steps);
+    __syncwarp();
+    cluster_sync();
+    if (unit + apart < w.order.units) cluster_sync();
+  }
 }
 
 template <class T, class Shape, WarpgroupWriting kWriting>
@@ -279,14 +297,16 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
   if (warp < 4) {
     give_registers<Shape::kLoadRegisters>();
-    if constexpr (Shape::kSingle)
-      load_ring<T, Shape>(w, ring, first, apart, rank);
-    else if (warp == 0)
-      fill_ring<T, Shape>(w, ring, first, apart, rank);
-    if constexpr (kWriting == WarpgroupWriting::kSlices) {  // with those that write
-      __syncwarp();
-      cluster_sync();
-    }
+    const auto load = [&](unsigned unit, unsigned step) {
+      if constexpr (Shape::kSingle)
+        load_ring<T, Shape>(w, ring, unit, step, rank);
+      else if (warp == 0)
+        fill_ring<T, Shape>(w, ring, unit, step, rank);
+    };
+    if constexpr (kWriting == WarpgroupWriting::kSlices)
+      load_slices<Shape>(w, ring, first, apart, rank, load);
+    else
+      load(first, apart);
   } else {
     take_registers<Shape::kRegisters>();
     // With fragments in registers, loops that meet in one epilogue would spill.

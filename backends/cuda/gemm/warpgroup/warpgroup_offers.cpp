@@ -144,6 +144,16 @@ std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& giv
   return clusters;
 }
 
+/// Slices of ordered sums, whatever rows there are: a device has work for all of it where tiles of few rows are narrow,
+/// unless D has few columns; tiles of tf32 are wider. Many rows lose by them.
+std::int64_t ordered_slices(const GemmProblem& p) {
+  constexpr std::int64_t kFewColumns = 256, kFewTf32Columns = 1024;
+  const bool tf32 = warpgroup_in_tf32(p);
+  const std::int64_t columns = p.fixed_extent(), shortest = tf32 ? 1024 : 2048;
+  const std::int64_t most = columns <= kFewColumns ? (tf32 ? 4 : 2) : tf32 && columns <= kFewTf32Columns ? 2 : 1;
+  return std::clamp<std::int64_t>(p.k / shortest, 1, most);
+}
+
 /// How k is cut, and what blocks of a cluster have in common.
 struct Cut {
   std::int64_t split;
@@ -152,7 +162,7 @@ struct Cut {
 std::vector<Cut> cuts_to_try(const GemmProblem& p, const plugin::GivenParameters& given, const SideNames& names,
                              std::int64_t most_slices) {
   std::vector<Cut> cuts;
-  for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, 1))
+  for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, ordered_slices(p)))
     for (const WarpgroupCluster& cluster : clusters_to_try(given, names, split))
       if (split <= most_slices) cuts.push_back({split, cluster});
   return cuts;
@@ -201,8 +211,8 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
   const WarpgroupPanels panels = panels_of(product, panel(names.panel.m, warpgroup_copies_a(product), p.m, most.m),
                                            panel(names.panel.n, warpgroup_copies_b(product), p.n, most.n));
   const bool whole = panels.m == p.m && panels.n == p.n;
-  const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(warpgroup_steps(p), 1, kMostSplit) : 1;
-  const std::vector<Cut> cuts = cuts_to_try(p, given, names.cluster, most_slices);
+  const std::int64_t most_slices = whole || p.ordered ? std::clamp<std::int64_t>(warpgroup_steps(p), 1, kMostSplit) : 1;
+  const std::vector<Cut> cuts = cuts_to_try(problem, given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
   std::vector<WarpgroupTile> tiles = tiles_to_try(p, machine, given, names.tile);
   const bool keeps = !turned && !warpgroup_in_tf32(problem);
@@ -214,10 +224,11 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
       const double blocks = cluster.blocks(), all = blocks * warpgroup_units(p.m, p.n, p.batch, config);
       if (!can_share(p, tile, cluster) || blocks > machine.multiprocessors || all > kMostUnits) continue;
       // A cluster's slices are of one tile, and there is no use for others where tiles are many.
-      if (split > 1 && warpgroup_all_tiles(p.m, p.n, p.batch, config) > warpgroup_held(machine, cluster)) continue;
+      const double held = split > 1 ? warpgroup_held(machine, cluster) : 1.0;
+      if (held < 1.0 || (split > 1 && !p.ordered && warpgroup_all_tiles(p.m, p.n, p.batch, config) > held)) continue;
       const std::uint64_t partial = warpgroup_partial_bytes(product, config);
       if (panels.bytes() + partial > workspace_limit) continue;
-      if (keeps && partial > 0) continue;  // no kernel writes them
+      if ((keeps || !whole) && partial > 0) continue;  // no kernel writes them, or they are of all panels
       for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
         const WarpgroupConfig tailed{turned, tile, cluster, tail, split, panels};
         found.push_back({tailed, warpgroup_seconds(product, machine, tailed)});
@@ -285,6 +296,9 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
   if (p.multiprocessors > 0 && warpgroup_copies(warpgroup_product(p, warpgroup_turns(p))))
     return "it copies operands, which keeps no sm_limit: make rows of A and B multiples of 16 bytes, in tf32 one of "
            "them along k";
+  if (const std::int64_t slices = ordered_slices(p); p.ordered && p.multiprocessors > 0 && p.multiprocessors < slices)
+    return "ordered sums of this n and k have " + std::to_string(slices) +
+           " slices, each of which needs a multiprocessor: sm_limit must be at least as many";
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
     return "m, n, k or batch is not below " + std::to_string(kMostExtent);
   if (std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostDistance) return {};
