@@ -27,6 +27,9 @@ class Context {
   void* allocate(std::uint64_t bytes);
   void free(void* data) noexcept;
   void copy(const tessera_copy& copy);
+  /// See tessera/plugin/widening.hpp.
+  plugin::Widen widening(const plugin::Widening& widening);
+  static double widening_seconds(const Machine& machine, const plugin::Widening& widening);
   void synchronize() {}
   void* native_stream();
 

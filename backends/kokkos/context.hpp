@@ -46,6 +46,9 @@ class Context : public MemoryContext {
   ~Context();
 
   const Machine& machine() const { return machine_; }
+  static double widening_seconds(const Machine& machine, const plugin::Widening& widening) {
+    return MemoryContext::widening_seconds(machine.device, widening);
+  }
 
   /// Calls body(Launcher), which launches kernels on the execution space instance and does not wait.
   template <class Body>

@@ -42,17 +42,25 @@ enum class Activation : std::int32_t {
   tanh = TESSERA_ACTIVATION_TANH
 };
 
+/// Whether A and B may be of these types: of one, or one of them f32 and the other f16 or bf16, or f64 and f32.
+constexpr bool can_multiply(DType a, DType b) {
+  return a == b || size_of(a) == 2 * size_of(b) || size_of(b) == 2 * size_of(a);
+}
+/// The wider type of two factors, which their product has unless its descriptor says else.
+constexpr DType wider(DType a, DType b) { return size_of(b) > size_of(a) ? b : a; }
+
 /// A distance in D that is the one in C.
 inline constexpr std::int64_t kLikeC = 0;
 
 /// D <- activation(alpha op(A) op(B) + beta C + bias); D may be C itself. op(A) is m x k, op(B) is k x n, C and D are
 /// m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension counts the elements from one row
 /// (row-major) or column (column-major) of the stored matrix to the next. Numbers may come in any integral type.
+/// A and B may be of two types, as can_multiply() says: the exact values are multiplied in the arithmetic of the wider.
 struct GemmDesc {
   Integer m = -1;                            ///< rows of op(A), C and D; 0 and more, must be given
   Integer n = -1;                            ///< columns of op(B), C and D; 0 and more, must be given
   Integer k = -1;                            ///< columns of op(A), rows of op(B); 0 and more, must be given
-  DType dtype = DType::f32;                  ///< type of the elements of A and B
+  DType dtype = DType::f32;                  ///< type of the elements of A, and of B unless dtype_b says else
   Order order = Order::row_major;            ///< how A, B, C and D are stored
   Transpose trans_a = Transpose::no;         ///< whether the stored A is m x k (no) or k x m (yes)
   Transpose trans_b = Transpose::no;         ///< whether the stored B is k x n (no) or n x k (yes)
@@ -64,7 +72,8 @@ struct GemmDesc {
   Integer stride_b = kPacked;                ///< elements from one B of the batch to the next; 0: one B for all
   Integer stride_c = kPacked;                ///< elements from one C to the next; 0 beside a D: one C for all
   Compute compute = Compute::environment;    ///< least exact arithmetic that is accepted: see tessera_compute
-  std::optional<DType> dtype_d = {};         ///< type of C and D: A's (empty), or f32 where A has 16 bits
+  std::optional<DType> dtype_b = {};         ///< type of B: A's (empty), or another one: see above
+  std::optional<DType> dtype_d = {};         ///< type of C and D: the wider of A and B, or f32 where that has 16 bits
   Bias bias = Bias::none;                    ///< which vector is added, with m or n values
   Activation activation = Activation::none;  ///< function that is applied to each element last
   std::optional<DType> dtype_bias = {};      ///< type of the bias: D's (empty), or f32 where D has 16 bits
@@ -187,6 +196,7 @@ class GemmPlan : public Plan {
       c.struct_size = sizeof c;
       c.op = TESSERA_OP_GEMM;
       c.dtype = tessera_dtype(d.dtype);
+      c.dtype_b = d.dtype_b ? tessera_dtype(*d.dtype_b) : 0;
       c.dtype_d = d.dtype_d ? tessera_dtype(*d.dtype_d) : 0;
       c.dtype_bias = d.dtype_bias ? tessera_dtype(*d.dtype_bias) : 0;
       c.compute = tessera_compute(d.compute);
@@ -215,8 +225,9 @@ class GemmPlan : public Plan {
     return operand(role, x);
   }
   tessera_operand matrix(Role role, std::nullptr_t) const {
-    return {nullptr, tessera_dtype(role == Role::c ? desc_.dtype_d.value_or(desc_.dtype) : desc_.dtype),
-            tessera_role(role)};
+    const DType a = desc_.dtype, b = desc_.dtype_b.value_or(a);
+    const DType type = role == Role::c ? desc_.dtype_d.value_or(wider(a, b)) : role == Role::b ? b : a;
+    return {nullptr, tessera_dtype(type), tessera_role(role)};
   }
   template <class X>
   tessera_operand further(X&& x) const {
@@ -278,8 +289,10 @@ struct OneProduct {
                    Scalar<element_of<C>> beta, C&& c, const PlanOptions& options, More&&... more) {
     desc.dtype = kDType<element_of<A>>;
     desc.dtype_d = kDType<element_of<C>>;
-    require_type("b", kDType<element_of<B>>, "a", desc.dtype);
-    if (*desc.dtype_d != kDType<Scalar<element_of<A>>>) require_type("c", *desc.dtype_d, "a and b", desc.dtype);
+    desc.dtype_b = kDType<element_of<B>>;
+    constexpr DType kWider = wider(kDType<element_of<A>>, kDType<element_of<B>>);
+    if (!can_multiply(desc.dtype, *desc.dtype_b)) require_type("b", *desc.dtype_b, "a", desc.dtype);
+    if (tessera::size_of(kWider) > 2 || *desc.dtype_d != DType::f32) require_type("c", *desc.dtype_d, "a and b", kWider);
     (set_bias(desc, more), ...);
     GemmPlan(tessera_plan_borrow, context, desc, options_for<C>(options)).execute(alpha, a, b, beta, c, more...);
   }
@@ -313,9 +326,9 @@ struct OneProduct {
 }  // namespace detail
 
 /// A product in one call, on what GemmPlan::execute takes. Pointers are taken for host memory: device pointers need
-/// {.operands = Memory::device}. The types are those of `a`, `c` and the bias, whatever the descriptor says. A small
-/// product may need no plan (tessera_small_gemm). Other plans come from the plan cache, so that the same product costs
-/// little more the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
+/// {.operands = Memory::device}. The types are those of `a`, `b`, `c` and the bias, whatever the descriptor says. A
+/// small product may need no plan (tessera_small_gemm). Other plans come from the plan cache, so that the same product
+/// costs little more the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
 template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
 void gemm(const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
           Scalar<detail::element_of<C>> beta, C&& c, More&&... more) {

@@ -179,8 +179,8 @@ typedef struct tessera_desc {
 typedef struct tessera_gemm_desc {
   uint64_t struct_size;
   tessera_op op;            /**< TESSERA_OP_GEMM */
-  tessera_dtype dtype;      /**< of A and B */
-  tessera_dtype dtype_d;    /**< of C and D: 0 or `dtype`, or TESSERA_F32 where that has 16 bits */
+  tessera_dtype dtype;      /**< of A, and of B unless dtype_b says else */
+  tessera_dtype dtype_d;    /**< of C and D: 0 or that of A and B, of two types the wider; or TESSERA_F32 for 16 bits */
   tessera_dtype dtype_bias; /**< 0 or that of D, or TESSERA_F32 where that has 16 bits */
   tessera_compute compute;
   tessera_order order;
@@ -203,7 +203,9 @@ typedef struct tessera_gemm_desc {
   int64_t bias_increment; /**< elements from one value of the bias to the next; 0: 1 */
   int64_t bias_stride;    /**< elements from one bias of the batch to the next; 0 shares the one */
   tessera_sums sums;
-  int32_t reserved; /**< 0 */
+  /** Of B: 0 as A. Or one of both is TESSERA_F32 and the other has 16 bits, or TESSERA_F64 and the other TESSERA_F32:
+   * the product of the exact values, in the arithmetic of the wider type. */
+  tessera_dtype dtype_b;
 } tessera_gemm_desc;
 
 /** One term of a stencil: coefficient * in[p + offset]; offsets in the order of the axes. */

@@ -23,7 +23,7 @@ struct GemmArguments {
   std::optional<std::string> c, bias;
   std::optional<double> alpha, beta;
   bool trans_a = false, trans_b = false;
-  std::optional<DType> dtype, output_type;
+  std::optional<DType> dtype, dtype_b, output_type;
   Compute compute = Compute::environment;
   Bias bias_axis = Bias::per_column;
   Activation activation = Activation::none;
@@ -132,9 +132,9 @@ npy::Array read_bias(const GemmArguments& arguments, const GemmDesc& desc) {
 /// Checks the types and shapes that A and B have and the command line says.
 GemmDesc describe(const GemmArguments& arguments, const npy::Array& a, const npy::Array& b) {
   const std::string a_file = npy::clip(a.file.native(), npy::kShownName);
-  if (b.dtype != a.dtype)
+  if (!can_multiply(a.dtype, b.dtype))
     throw npy::Error(b.file, "holds " + b.describe() + ", but " + a_file + " holds " + a.describe() +
-                                 ": the types must be the same");
+                                 ": the types must be the same, or f32 and one of 16 bits, or f64 and f32");
   const auto [m, k] = shape_of(a, arguments.trans_a);
   const auto [k_of_b, n] = shape_of(b, arguments.trans_b);
   if (k != k_of_b)
@@ -148,7 +148,8 @@ GemmDesc describe(const GemmArguments& arguments, const npy::Array& a, const npy
           .trans_a = transpose_of(a, arguments.trans_a),
           .trans_b = transpose_of(b, arguments.trans_b),
           .compute = arguments.compute,
-          .dtype_d = output_type(arguments.output_type, a.dtype),
+          .dtype_b = b.dtype,
+          .dtype_d = output_type(arguments.output_type, wider(a.dtype, b.dtype)),
           .activation = arguments.activation,
           .sums = arguments.sums};
 }
@@ -156,7 +157,7 @@ GemmDesc describe(const GemmArguments& arguments, const npy::Array& a, const npy
 /// Reads what is multiplied and added.
 GemmDesc read_operands(const GemmArguments& arguments, GemmOperands& operands) {
   operands.a = require_matrix(read_array(arguments.a, arguments.dtype));
-  operands.b = require_matrix(read_array(arguments.b, arguments.dtype));
+  operands.b = require_matrix(read_array(arguments.b, arguments.dtype_b ? arguments.dtype_b : arguments.dtype));
   GemmDesc desc = describe(arguments, operands.a, operands.b);
   if (arguments.c) operands.c0 = read_c0(arguments, desc);
   if (arguments.bias) {
@@ -181,12 +182,12 @@ std::string said_of(const GemmOperands& operands, DType output) {
   if (operands.c0) say("C0", *operands.c0);
   if (operands.bias) say("the bias", *operands.bias);
   if (as_they_are) return "";
-  return text + ", computed in " + name_of(operands.a.dtype) + ", written as " +
+  return text + ", computed in " + name_of(wider(operands.a.dtype, operands.b.dtype)) + ", written as " +
          npy::file_name_of(npy::stored_of(output)) + "\n";
 }
 
-/// A and B of type T, C0 and the output of type D.
-template <Element T, Element D>
+/// A of type T, B of type U, C0 and the output of type D.
+template <Element T, Element U, Element D>
 void multiply(const GemmArguments& arguments, const GemmDesc& desc, const GemmOperands& operands,
               npy::OutputFile& output) {
   using S = Scalar<D>;
@@ -194,7 +195,8 @@ void multiply(const GemmArguments& arguments, const GemmDesc& desc, const GemmOp
   const S alpha = scalar("--alpha", arguments.alpha.value_or(1.0));
   const S beta = scalar("--beta", arguments.beta.value_or(operands.c0 ? 1.0 : 0.0));
   auto plan = arguments.choice.plan<GemmPlan>(desc);
-  const T *const a = operands.a.data<T>(), *const b = operands.b.data<T>();
+  const T* const a = operands.a.data<T>();
+  const U* const b = operands.b.data<U>();
   const std::vector<D> c0 = operands.c0 ? operands.c0->in_c_order<D>() : std::vector<D>();
   std::vector<D> d(std::size_t(desc.m) * std::size_t(desc.n));
   const auto execute = [&](const auto&... bias) {
@@ -208,7 +210,8 @@ void multiply(const GemmArguments& arguments, const GemmDesc& desc, const GemmOp
   });
   output.write(std::as_bytes(std::span(d)), npy::stored_of(kDType<D>), {desc.m, desc.n});
   const double m = double(desc.m), n = double(desc.n), k = double(desc.k);
-  const double bytes = (m * k + k * n) * sizeof(T) + m * n * (c0.empty() || beta == S(0) ? 1.0 : 2.0) * sizeof(D);
+  const double bytes =
+      m * k * sizeof(T) + k * n * sizeof(U) + m * n * (c0.empty() || beta == S(0) ? 1.0 : 2.0) * sizeof(D);
   finish(output, plan.describe(), timing, 2.0 * m * n * k, "GFLOP/s", bytes, said_of(operands, kDType<D>));
 }
 
@@ -217,8 +220,12 @@ void run_gemm(const GemmArguments& arguments) {
   const GemmDesc desc = read_operands(arguments, operands);
   npy::OutputFile output(arguments.output);
   with_types(desc.dtype, [&]<class T>(std::type_identity<T>) {
-    desc.dtype_d == kDType<T> ? multiply<T, T>(arguments, desc, operands, output)
-                              : multiply<T, Scalar<T>>(arguments, desc, operands, output);
+    with_types(*desc.dtype_b, [&]<class U>(std::type_identity<U>) {
+      using D = std::conditional_t<(sizeof(T) >= sizeof(U)), T, U>;
+      if constexpr (can_multiply(kDType<T>, kDType<U>))
+        desc.dtype_d == kDType<D> ? multiply<T, U, D>(arguments, desc, operands, output)
+                                  : multiply<T, U, Scalar<D>>(arguments, desc, operands, output);
+    });
   });
 }
 
@@ -227,8 +234,11 @@ void add_types(CLI::App& command, GemmArguments& arguments) {
              "what A and B are taken as: " + element_names() +
                  " (default: as the files); with bf16 a file of uint16 holds its bits, since NumPy has no such "
                  "type");
+  add_parsed(command, "--dtype-b", arguments.dtype_b, parse_element_type, "TYPE",
+             "what B is taken as, where that is another type than A's (default: as --dtype says): f32 beside f16 or "
+             "bf16, f64 beside f32, either way");
   add_parsed(command, "--output-type", arguments.output_type, parse_element_type, "TYPE",
-             "of the product and of C0: that of A and B (default), or f32 where that is f16 or bf16; bf16 is "
+             "of the product and of C0: the wider of A and B (default), or f32 where that is f16 or bf16; bf16 is "
              "written as uint16");
   add_compute(command, arguments.compute);
   add_product_sums(command, arguments.sums);

@@ -149,7 +149,7 @@ ChosenContext choose_context(const PlanRequest& request) {
     invalid("operands", "device without a context", "pass the context whose device holds them");
   const Request asked{environment_backend(), request.algorithm};
   require_known_algorithm(asked, request.problem.op, nullptr);
-  const PlanLimits most = limits(options);
+  const PlanLimits most = limits(options, request.problem);
   const Question question{request.problem.desc(), options.operands, environment_threads(), most.workspace,
                           most.multiprocessors};
   const std::vector<Dispatched> ranked = dispatch_all(asked, question);

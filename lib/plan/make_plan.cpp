@@ -30,7 +30,7 @@ std::shared_ptr<Plan> plan_of(const PlanRequest& request, ChosenPlan chosen) {
 /// A device's memory may be in use, by others now than when its algorithm was chosen: then with what the caller's
 /// limit allows, and by the model of time.
 std::shared_ptr<Plan> make_in(const ChosenContext& where, const PlanRequest& request) {
-  const PlanLimits usual = limits(request.options);
+  const PlanLimits usual = limits(request.options, request.problem);
   const PlanLimits here = limits(request.options, request.problem, *where.context);
   const SeenProblem seen(request.problem, *where.context, request.options.operands);
   std::string by_time;

@@ -6,9 +6,16 @@
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
+#include <tessera/plugin/widening.hpp>
+
 #include <algorithm>
 
 namespace tessera::core {
+
+namespace {
+/// Whether the caller limits the workspace.
+bool is_said(const PlanOptions& options) { return options.workspace != nullptr || options.workspace_limit != 0; }
+}  // namespace
 
 AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op) {
   return options.algorithm.empty() ? environment_algorithm(op) : parse_algorithm(options.algorithm, "algorithm", true);
@@ -26,11 +33,19 @@ PlanLimits limits(const PlanOptions& options) {
           options.sm_limit != 0 ? options.sm_limit : environment_sm_limit()};
 }
 
-PlanLimits limits(const PlanOptions& options, const Problem& problem, const Context& context) {
+PlanLimits limits(const PlanOptions& options, const Problem& problem) {
   PlanLimits most = limits(options);
-  const bool said = options.workspace != nullptr || options.workspace_limit != 0;
+  if (is_said(options) || problem.op != TESSERA_OP_GEMM || problem.gemm.dtype_b == problem.gemm.dtype) return most;
+  constexpr std::uint64_t kMost = INT64_MAX;
+  const std::uint64_t copy = plugin::Widening(plugin::GemmProblem(problem.desc())).bytes();
+  most.workspace += std::min(copy, kMost - most.workspace);
+  return most;
+}
+
+PlanLimits limits(const PlanOptions& options, const Problem& problem, const Context& context) {
+  PlanLimits most = limits(options, problem);
   const bool parts = problem.op == TESSERA_OP_GEMM && problem.gemm.compute > TESSERA_COMPUTE_STRICT;
-  if (!said && parts && !context.on_host())
+  if (!is_said(options) && parts && !context.on_host())
     most.workspace =
         std::max(most.workspace, context.backend().devices()[std::size_t(context.device())].memory_bytes / 4);
   return most;

@@ -64,6 +64,10 @@ struct PlanLimits {
 /// What code or environment say. Sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
 PlanLimits limits(const PlanOptions& options);
 
+/// The same for a problem. Where nothing is said, a product of two types may take room for a copy of the narrower
+/// operand besides.
+PlanLimits limits(const PlanOptions& options, const Problem& problem);
+
 /// The same in a context. Where nothing is said, a product that permits other arithmetic than strict may take a quarter
 /// of a device's memory, for the parts of its operands.
 PlanLimits limits(const PlanOptions& options, const Problem& problem, const Context& context);

@@ -145,7 +145,7 @@ const char* dtype_field(const Problem& problem, tessera_role role, tessera_dtype
   const auto may_be = [&](tessera_dtype usual) { return given == usual || given == scalar_dtype(usual); };
   if (role == TESSERA_ROLE_BIAS) return may_be(problem.gemm.dtype_d) ? "dtype_bias" : nullptr;
   if (role == TESSERA_ROLE_C || role == TESSERA_ROLE_D) return may_be(problem.gemm.dtype) ? "dtype_d" : nullptr;
-  return "dtype";
+  return problem.op == TESSERA_OP_GEMM && role == TESSERA_ROLE_B ? "dtype_b" : "dtype";
 }
 
 }  // namespace

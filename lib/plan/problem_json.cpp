@@ -54,6 +54,7 @@ class Object {
 void add(Object& object, const tessera_gemm_desc& d) {
   object.add("op", "gemm");
   object.add("dtype", name_of(d.dtype));
+  if (d.dtype_b != d.dtype) object.add("dtype_b", name_of(d.dtype_b));
   object.add("dtype_d", name_of(d.dtype_d));
   object.add("compute", plugin::name_of_compute(d.compute));
   object.add("m", d.m), object.add("n", d.n), object.add("k", d.k);

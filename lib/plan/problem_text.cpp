@@ -36,7 +36,8 @@ std::string numbers(std::span<const std::int64_t> values) {
 std::string numbers(std::initializer_list<std::int64_t> values) { return numbers(std::span(values)); }
 
 std::string text_of(const tessera_gemm_desc& d) {
-  std::string text = std::string("gemm ") + name_of(d.dtype) + "->" + name_of(d.dtype_d) + " " +
+  const std::string b = d.dtype_b == d.dtype ? "" : std::string("*") + name_of(d.dtype_b);
+  std::string text = std::string("gemm ") + name_of(d.dtype) + b + "->" + name_of(d.dtype_d) + " " +
                      plugin::name_of_compute(d.compute) + " " + numbers({d.m, d.n, d.k, d.batch}) + " " +
                      (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N");
   text += " ld " + numbers({d.lda, d.ldb, d.ldc, d.ldd});

@@ -78,7 +78,7 @@ bool is_plain(const tessera_gemm_desc& d) {
   if (d.struct_size != sizeof d) return false;
   const auto zero_or_one = [](std::int32_t value) { return (value & ~1) == 0; };
   return d.op == TESSERA_OP_GEMM && std::size_t(d.dtype - TESSERA_F32) < SmallGemm::kTypes &&
-         (d.dtype_d == 0 || d.dtype_d == d.dtype) &&
+         (d.dtype_b == 0 || d.dtype_b == d.dtype) && (d.dtype_d == 0 || d.dtype_d == d.dtype) &&
          (d.compute == TESSERA_COMPUTE_DEFAULT || d.compute == TESSERA_COMPUTE_STRICT) && zero_or_one(d.order) &&
          zero_or_one(d.trans_a) && zero_or_one(d.trans_b) && d.bias == TESSERA_BIAS_NONE &&
          d.activation == TESSERA_ACTIVATION_NONE && d.sums == TESSERA_SUMS_ANY && d.batch == 1 && d.ldd == 0 &&

@@ -57,6 +57,20 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
 
 bool narrow(tessera_dtype dtype) { return size_of(dtype) == 2; }
 
+/// That of the type of sums: of A and B the wider.
+tessera_dtype wider(const tessera_gemm_desc& d) { return size_of(d.dtype_b) > size_of(d.dtype) ? d.dtype_b : d.dtype; }
+
+/// B's: as A's, or one of both is the other's next wider one.
+void resolve_dtype_b(tessera_gemm_desc& d) {
+  if (d.dtype_b == 0) d.dtype_b = d.dtype;
+  validate_dtype("dtype_b", d.dtype_b);
+  const std::size_t a = size_of(d.dtype), b = size_of(d.dtype_b);
+  if (d.dtype_b != d.dtype && a != 2 * b && b != 2 * a)
+    invalid("dtype_b", name_of(d.dtype_b),
+            std::string("with A of ") + name_of(d.dtype) +
+                " it must be that (or 0), or one of both f32 and the other f16 or bf16, or f64 and f32");
+}
+
 /// The type of an operand that is `usual`, or f32 where that has 16 bits.
 tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype usual, const char* of) {
   if (given == 0) return usual;
@@ -71,17 +85,18 @@ tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype
 tessera_compute resolve_compute(const tessera_gemm_desc& d, tessera_compute usual) {
   one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_TF32,
          "default (0), strict (1), bf16x6 (2), f16x3 (3), tf32 (4)");
-  const bool has_all = size_of(d.dtype) == 4;
+  const bool has_all = size_of(wider(d)) == 4;
   if (d.compute == TESSERA_COMPUTE_DEFAULT) return has_all ? usual : TESSERA_COMPUTE_STRICT;
   if (d.compute != TESSERA_COMPUTE_STRICT && !has_all)
     invalid("compute", name_of_compute(d.compute),
-            std::string("products of f32 alone have it; the type is ") + name_of(d.dtype) + ": must be strict");
+            std::string("products of f32 alone have it; the type is ") + name_of(wider(d)) + ": must be strict");
   return d.compute;
 }
 
 void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
   validate_dtype("dtype", d.dtype);
-  d.dtype_d = resolve_dtype("dtype_d", d.dtype_d, d.dtype, "A and B");
+  resolve_dtype_b(d);
+  d.dtype_d = resolve_dtype("dtype_d", d.dtype_d, wider(d), d.dtype_b == d.dtype ? "A and B" : "A and B, the wider");
   d.compute = resolve_compute(d, usual);
   one_of("bias", d.bias, TESSERA_BIAS_NONE, TESSERA_BIAS_PER_COLUMN, "none (0), per row (1), per column (2)");
   one_of("activation", d.activation, TESSERA_ACTIVATION_NONE, TESSERA_ACTIVATION_TANH,
@@ -110,7 +125,8 @@ Layout bias_layout(const tessera_gemm_desc& d) {
 
 std::string describe(const tessera_gemm_desc& d) {
   std::string text = std::string("gemm ") + name_of(d.dtype);
-  if (d.dtype_d != d.dtype) text += std::string("->") + name_of(d.dtype_d);
+  if (d.dtype_b != d.dtype) text += std::string("*") + name_of(d.dtype_b);
+  if (d.dtype_d != wider(d)) text += std::string("->") + name_of(d.dtype_d);
   text += " m=" + std::to_string(d.m) + " n=" + std::to_string(d.n) + " k=" + std::to_string(d.k) + " " +
           (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N") +
           (d.order == TESSERA_ROW_MAJOR ? " row-major" : " column-major");
@@ -134,6 +150,7 @@ void make_row_major(Problem& p) {
   if (d.order == TESSERA_ROW_MAJOR) return;
   d.order = TESSERA_ROW_MAJOR;
   std::swap(d.m, d.n);
+  std::swap(d.dtype, d.dtype_b);
   std::swap(d.trans_a, d.trans_b);
   std::swap(p.operands[Problem::kA], p.operands[Problem::kB]);
   if (d.bias != TESSERA_BIAS_NONE)
@@ -142,7 +159,7 @@ void make_row_major(Problem& p) {
 }
 
 std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
-  const std::int64_t size = element_size(d.dtype), size_d = element_size(d.dtype_d);
+  const std::int64_t size_a = element_size(d.dtype), size_b = element_size(d.dtype_b), size_d = element_size(d.dtype_d);
   const bool row_major = d.order == TESSERA_ROW_MAJOR;
   Matrix a{"A (m by k)", "lda", "stride_a", d.m, d.k, d.lda, d.stride_a};
   Matrix b{"B (k by n)", "ldb", "stride_b", d.k, d.n, d.ldb, d.stride_b};
@@ -152,8 +169,8 @@ std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
   if (d.trans_a == TESSERA_TRANSPOSE) std::swap(a.rows, a.columns);
   if (d.trans_b == TESSERA_TRANSPOSE) std::swap(b.rows, b.columns);
   std::vector<Operand> operands = {
-      {"a", TESSERA_ROLE_A, d.dtype, false, matrix_layout(a, row_major, d.batch, size)},
-      {"b", TESSERA_ROLE_B, d.dtype, false, matrix_layout(b, row_major, d.batch, size)},
+      {"a", TESSERA_ROLE_A, d.dtype, false, matrix_layout(a, row_major, d.batch, size_a)},
+      {"b", TESSERA_ROLE_B, d.dtype_b, false, matrix_layout(b, row_major, d.batch, size_b)},
       {"c", TESSERA_ROLE_C, d.dtype_d, false, matrix_layout(c, row_major, d.batch, size_d)},
       {"d", TESSERA_ROLE_D, d.dtype_d, true, matrix_layout(to, row_major, d.batch, size_d)}};
   if (d.bias != TESSERA_BIAS_NONE) operands.push_back({"bias", TESSERA_ROLE_BIAS, d.dtype_bias, false, bias_layout(d)});
@@ -172,7 +189,6 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
     at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
   at_least("batch", d.batch, 0);
   one_of("sums", d.sums, TESSERA_SUMS_ANY, TESSERA_SUMS_ORDERED, "any (0), ordered (1)");
-  one_of("reserved", d.reserved, 0, 0, "0");
 
   Problem p;
   p.op = TESSERA_OP_GEMM;

@@ -45,8 +45,9 @@ Problem resolve_gemm(Problem p) {
   // What is added to must hold numbers, also between the rows.
   p.out_gaps = g.beta != 0.0f ? 0 : g.batch * g.m * (g.ldc - g.n);
   p.flops = p.work = 2.0 * double(g.m) * double(g.n) * double(g.k) * batch;
-  const double size = double(size_of(p.kind.dtype)), size_out = double(size_of(p.kind.dtype_out));
-  p.read_bytes = size * batch * (double(g.m) * double(g.k) + double(g.k) * double(g.n)) + size_out * double(bias);
+  const double size_a = double(size_of(p.kind.dtype)), size_b = double(size_of(p.kind.dtype_b));
+  const double size_out = double(size_of(p.kind.dtype_out)), k = double(g.k);
+  p.read_bytes = batch * k * (size_a * double(g.m) + size_b * double(g.n)) + size_out * double(bias);
   p.write_bytes = size_out * batch * double(g.m) * double(g.n);
   if (g.beta != 0.0f) p.read_bytes += p.write_bytes;
   return p;
@@ -71,6 +72,12 @@ std::vector<Kind> all_kinds() {
   for (const DType dtype : NarrowTypes::kDTypes) kinds.emplace_back(dtype, DType::f32, TESSERA_COMPUTE_STRICT);
   for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32})
     kinds.emplace_back(DType::f32, DType::f32, compute);
+  for (const DType a : kDTypes)
+    for (const DType b : kDTypes)
+      if (a != b && can_multiply(a, b)) {
+        kinds.push_back(Kind::mixed(a, b, TESSERA_COMPUTE_STRICT));
+        if (wider(a, b) == DType::f32) kinds.push_back(Kind::mixed(a, b, TESSERA_COMPUTE_BF16X6));
+      }
   return kinds;
 }
 

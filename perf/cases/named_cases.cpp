@@ -17,7 +17,9 @@ const char* const kGemmGrammar =
     "  --gemm SIZE[:TRANSPOSES][:TYPE][:ld+N][:beta1][:bias][:ACTIVATION][:ordered]\n"
     "    SIZE         N, MxNxK or MxNxKxBATCH; or SIZE:batchN\n"
     "    TRANSPOSES   of A and B: NN (default), NT, TN, TT\n"
-    "    TYPE         f32 (default), f64, f16, bf16, 'f16->f32', 'bf16->f32'; f32 by bf16x6, f16x3, tf32\n"
+    "    TYPE         f32 (default), f64, f16, bf16, 'f16->f32', 'bf16->f32'; f32 by bf16x6, f16x3, tf32; of two "
+    "types\n"
+    "                 f32*f16, f32*bf16, f64*f32 or the other way round, f32*bf16+bf16x6\n"
     "    ld+N         N elements between the rows of each matrix\n"
     "    beta1        adds to what D holds\n"
     "    bias         for each column; ACTIVATION, which brings it: relu, gelu, gelu_tanh, silu, sigmoid, tanh\n"
@@ -167,7 +169,7 @@ GemmShape shape_of(const Product& p) {
   const bool trans_a = transposes[0] == 'T', trans_b = transposes[1] == 'T';
   const Kind kind = p.kind.value_or(Kind());
   check_bytes("A", trans_a ? elements(k, m) : elements(m, k), kind.dtype);
-  check_bytes("B", trans_b ? elements(n, k) : elements(k, n), kind.dtype);
+  check_bytes("B", trans_b ? elements(n, k) : elements(k, n), kind.dtype_b);
   check_bytes("D", elements(m, n), kind.dtype_out);
   GemmShape g = padded_shape(m, n, k, trans_a, trans_b, padding);
   g.batch = batch;
@@ -227,7 +229,7 @@ void read_option(Stencil& s, const std::string& field) {
   const auto kind = kind_named(field);
   const auto boundary = boundary_named(field);
   if (boundary == Boundary::halo) refuse(field, "the suite's fields have no ghost points");
-  if (kind && (kind->dtype_out != kind->dtype || kind->compute != TESSERA_COMPUTE_STRICT))
+  if (kind && (kind->is_mixed() || kind->dtype_out != kind->dtype || kind->compute != TESSERA_COMPUTE_STRICT))
     refuse(field, "a type of products alone");
   if (boundary)
     say(s.boundary, *boundary, field, "boundary");

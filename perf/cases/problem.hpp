@@ -7,6 +7,7 @@
 
 #include <tessera/boundary.hpp>
 #include <tessera/dtype.hpp>
+#include <tessera/gemm.hpp>
 #include <tessera/plugin/epilogue.hpp>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::perf {
@@ -22,15 +24,28 @@ enum class Op { gemm, stencil, system };
 
 /// Types of a problem, and the arithmetic that it accepts.
 struct Kind {
-  DType dtype = DType::f32;      ///< of A and B, and of the fields of a stencil
+  DType dtype = DType::f32;      ///< of A, and of the fields of a stencil
+  DType dtype_b = DType::f32;    ///< of B
   DType dtype_out = DType::f32;  ///< of D and the bias
   tessera_compute compute = TESSERA_COMPUTE_STRICT;
 
   Kind() = default;
-  Kind(DType both) : dtype(both), dtype_out(both) {}
-  Kind(DType in, DType out, tessera_compute c) : dtype(in), dtype_out(out), compute(c) {}
-  /// "f32", "bf16", "bf16->f32"; "bf16x6", "f16x3", "tf32" of f32 data with that arithmetic.
+  Kind(DType both) : dtype(both), dtype_b(both), dtype_out(both) {}
+  Kind(DType in, DType out, tessera_compute c) : dtype(in), dtype_b(in), dtype_out(out), compute(c) {}
+  /// Of two types, and D of the wider.
+  static Kind mixed(DType a, DType b, tessera_compute c) {
+    Kind kind(a, wider(a, b), c);
+    kind.dtype_b = b;
+    return kind;
+  }
+  bool is_mixed() const { return dtype_b != dtype; }
+  bool has(DType type) const { return dtype == type || dtype_b == type; }
+  /// "f32", "bf16", "bf16->f32"; "bf16x6", "f16x3", "tf32" of f32 data with that arithmetic; "f32*bf16",
+  /// "f32*bf16+bf16x6".
   std::string name() const {
+    if (is_mixed())
+      return tessera::name_of(dtype) + ("*" + std::string(tessera::name_of(dtype_b))) +
+             (compute != TESSERA_COMPUTE_STRICT ? std::string("+") + plugin::name_of_compute(compute) : "");
     if (compute != TESSERA_COMPUTE_STRICT) return plugin::name_of_compute(compute);
     return tessera::name_of(dtype) + (dtype_out == dtype ? std::string() : "->" + std::string(name_of(dtype_out)));
   }
@@ -149,7 +164,7 @@ struct Problem {
   std::string label() const {
     return (op == Op::gemm ? "gemm/" : op == Op::stencil ? "stencil/" : "system/") + name + "/" + kind.name();
   }
-  DType in_dtype(std::size_t input) const { return input < 2 ? kind.dtype : kind.dtype_out; }
+  DType in_dtype(std::size_t input) const { return std::array{kind.dtype, kind.dtype_b, kind.dtype_out}[input]; }
   std::size_t in_bytes(std::size_t input) const { return std::size_t(in_count[input]) * size_of(in_dtype(input)); }
   std::size_t out_bytes() const { return std::size_t(out_count) * size_of(kind.dtype_out); }
   double footprint() const {
@@ -165,8 +180,24 @@ struct Problem {
   }
   /// Of one type that the processor computes in, to its precision, and nothing beside the product or the sum.
   bool is_plain() const {
-    return size_of(kind.dtype) > 2 && kind.compute == TESSERA_COMPUTE_STRICT && !gemm.has_epilogue();
+    return size_of(kind.dtype) > 2 && !kind.is_mixed() && kind.compute == TESSERA_COMPUTE_STRICT &&
+           !gemm.has_epilogue();
   }
 };
+
+/// Calls body(std::type_identity<A>{}, std::type_identity<B>{}, std::type_identity<D>{}) for the types of a product.
+template <class Body>
+decltype(auto) with_product_types(const Kind& kind, Body&& body) {
+  return with_types(kind.dtype, [&]<class A>(std::type_identity<A> a) -> decltype(auto) {
+    if constexpr (kDType<Scalar<A>> != kDType<A>)
+      if (!kind.is_mixed() && kind.dtype_out != kind.dtype) return body(a, a, std::type_identity<Scalar<A>>{});
+    return with_types(kind.dtype_b, [&]<class B>(std::type_identity<B> b) -> decltype(auto) {
+      if constexpr (can_multiply(kDType<A>, kDType<B>))
+        return body(a, b, std::type_identity<std::conditional_t<(sizeof(A) < sizeof(B)), B, A>>{});
+      else
+        return body(a, a, a);  // there is no such kind
+    });
+  });
+}
 
 }  // namespace tessera::perf

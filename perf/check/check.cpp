@@ -23,15 +23,16 @@ namespace {
 constexpr long double kRoundingsInParts = 37.0L;
 
 /// By the reference of the tests, of a product of one row and one column.
-template <class T, class D>
+template <class T, class U, class D>
 Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
   const GemmShape& g = p.gemm;
-  std::vector<T> a, b;
+  std::vector<T> a;
+  std::vector<U> b;
   for (std::int64_t t = 0; t < g.k; ++t) {
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
     a.push_back(random_element<T>(input_seed(seed, 0), std::uint64_t(at_a)));
-    b.push_back(random_element<T>(input_seed(seed, 1), std::uint64_t(at_b)));
+    b.push_back(random_element<U>(input_seed(seed, 1), std::uint64_t(at_b)));
   }
   std::vector<double> bias;
   if (g.bias != TESSERA_BIAS_NONE) bias = {Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)))};
@@ -39,7 +40,7 @@ Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::
   GemmDesc desc{.m = 1, .n = 1, .k = g.k};
   desc.compute = Compute(p.kind.compute);
   const auto sum =
-      test::gemm_reference<T, D>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(g.beta), &old, false, bias);
+      test::gemm_reference<T, D, U>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(g.beta), &old, false, bias);
   const auto x = sum.value[0], value = test::activated(Activation(g.activation), x);
   const auto bound = [&](long double of_x) {
     const auto before = test::activated_bound<Scalar<D>>(Activation(g.activation), x, double(of_x));
@@ -47,7 +48,7 @@ Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::
   };
   const long double of_x = sum.bound[0];
   long double sizes = std::abs(Scalar<D>(g.beta) * Scalar<D>(old));
-  for (std::size_t t = 0; t < a.size(); ++t) sizes += std::abs(g.alpha * double(Scalar<T>(a[t])) * Scalar<T>(b[t]));
+  for (std::size_t t = 0; t < a.size(); ++t) sizes += std::abs(g.alpha * double(Scalar<T>(a[t])) * Scalar<U>(b[t]));
   return {value, bound(of_x), bound(of_x + roundoff_of<D>(std::abs(x) + of_x)),
           bound(of_x + kRoundingsInParts * roundoff_of<D>(sizes + of_x))};
 }
@@ -78,10 +79,10 @@ std::string uncheckable(const Problem& p) {
 }
 
 Element product_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
-  return with_types(p.kind.dtype, [&]<class T>(std::type_identity<T>) {
-    return p.kind.dtype_out == p.kind.dtype ? gemm_element<T, T>(p, seed, l, i, j)
-                                            : gemm_element<T, Scalar<T>>(p, seed, l, i, j);
-  });
+  return with_product_types(
+      p.kind, [&]<class T, class U, class D>(std::type_identity<T>, std::type_identity<U>, std::type_identity<D>) {
+        return gemm_element<T, U, D>(p, seed, l, i, j);
+      });
 }
 
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {

@@ -38,12 +38,12 @@ MatrixUnit matrix_unit_of(const Kind& kind) {
   switch (kind.compute) {
     case TESSERA_COMPUTE_TF32:
       return {Ceiling::matrix_unit_tf32, kind.dtype, 1.0};
-    case TESSERA_COMPUTE_BF16X6:
-      return {Ceiling::matrix_unit, DType::bf16, 6.0};
+    case TESSERA_COMPUTE_BF16X6:  // of three parts, two of an f16, or one
+      return {Ceiling::matrix_unit, DType::bf16, !kind.is_mixed() ? 6.0 : kind.has(DType::f16) ? 5.0 : 3.0};
     case TESSERA_COMPUTE_F16X3:
       return {Ceiling::matrix_unit, DType::f16, 3.0};
     default:
-      return {Ceiling::matrix_unit, kind.dtype, 1.0};
+      return {Ceiling::matrix_unit, kind.is_mixed() ? kind.dtype_out : kind.dtype, 1.0};
   }
 }
 
@@ -54,7 +54,7 @@ Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
   const std::size_t footprint = hot ? std::size_t(problem.footprint()) : 0;
   const double bytes = problem.read_bytes + problem.write_bytes;
   const bool reads = problem.write_bytes < 0.1 * bytes;
-  const DType dtype = problem.kind.dtype;
+  const DType dtype = problem.kind.is_mixed() ? problem.kind.dtype_out : problem.kind.dtype;
   const DType wide = scalar_of(dtype);
   const double memory =
       reads ? rate(Ceiling::read, wide, footprint)

@@ -20,6 +20,7 @@ tessera::GemmDesc gemm_desc(const Problem& problem) {
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
   desc.batch = g.batch;
   desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
+  desc.dtype_b = problem.kind.dtype_b;
   desc.dtype_d = problem.kind.dtype_out;
   desc.compute = Compute(problem.kind.compute);
   desc.bias = Bias(g.bias), desc.activation = Activation(g.activation);
@@ -42,15 +43,16 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
 
 namespace {
 
-/// A and B of type T, D and the bias of type D.
-template <class T, class D>
+/// A of type T, B of type U, D and the bias of type D.
+template <class T, class U, class D>
 Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
   using S = Scalar<D>;
   const auto plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options);
   const GemmShape& g = problem.gemm;
   const Execute execute = [plan, alpha = S(g.alpha), beta = S(g.beta), has_bias = g.bias != TESSERA_BIAS_NONE](
                               const void* const* in, void* out) {
-    const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
+    const T* const a = static_cast<const T*>(in[0]);
+    const U* const b = static_cast<const U*>(in[1]);
     const D* const values = static_cast<const D*>(in[2]);
     D* const d = static_cast<D*>(out);
     has_bias ? plan->execute(alpha, a, b, beta, d, bias(values)) : plan->execute(alpha, a, b, beta, d);
@@ -109,10 +111,13 @@ Prepared prepare_system(const tessera::Context& context, const Problem& problem,
 }  // namespace
 
 Prepared prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+  if (problem.op == Op::gemm)
+    return with_product_types(problem.kind,
+                              [&]<class T, class U, class D>(std::type_identity<T>, std::type_identity<U>,
+                                                             std::type_identity<D>) -> Prepared {
+                                return prepare_gemm<T, U, D>(context, problem, options);
+                              });
   return with_types(problem.kind.dtype, [&]<class T>(std::type_identity<T>) -> Prepared {
-    if (problem.op == Op::gemm)
-      return problem.kind.dtype_out == problem.kind.dtype ? prepare_gemm<T, T>(context, problem, options)
-                                                          : prepare_gemm<T, Scalar<T>>(context, problem, options);
     if (problem.op == Op::system) return prepare_system<T>(context, problem, options);
     const auto plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options);
     const Execute execute = [plan](const void* const* in, void* out) {

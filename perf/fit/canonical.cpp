@@ -16,6 +16,7 @@ plugin::GemmProblem gemm_problem(const Problem& problem) {
   const GemmShape& g = problem.gemm;
   const auto transpose = [](bool given) { return given ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE; };
   tessera_gemm_desc desc = tessera_packed_gemm(static_cast<tessera_dtype>(problem.kind.dtype), g.m, g.n, g.k);
+  desc.dtype_b = static_cast<tessera_dtype>(problem.kind.dtype_b);
   desc.dtype_d = static_cast<tessera_dtype>(problem.kind.dtype_out);
   desc.compute = problem.kind.compute;
   desc.bias = g.bias, desc.activation = g.activation;

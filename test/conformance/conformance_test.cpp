@@ -52,6 +52,18 @@ struct GemmPermitting : Gemm {
   static std::vector<Case> cases() { return GemmToF32::cases(); }
 };
 
+/// A of type T, B of type U, and the other way round: the essential cases.
+template <class T, class U, Compute kCompute = Compute::strict>
+struct GemmMixed : Gemm {
+  static inline const std::string kResult = std::string(" of ") + name_of(kDType<T>) + "*" + name_of(kDType<U>) +
+                                            (kCompute == Compute::strict ? "" : " bf16x6");
+  template <class Of>
+  struct Trial : GemmTrial<T, Of, U> {
+    explicit Trial(const GemmCase& c) : GemmTrial<T, Of, U>(c, kCompute) {}
+  };
+  static std::vector<Case> cases() { return GemmToF32::cases(); }
+};
+
 struct Stencil {
   static constexpr tessera_op kOp = TESSERA_OP_STENCIL;
   static constexpr const char* kResult = "";
@@ -282,6 +294,20 @@ TEMPLATE_TEST_CASE("every algorithm multiplies matrices in other arithmetic", "[
                    GemmPermitting<Compute::f16x3>, GemmPermitting<Compute::tf32>) {
   Subject subject;
   run_all<TestType, float>(subject, short_list());
+}
+
+TEMPLATE_TEST_CASE("every algorithm multiplies matrices of two types", "[gemm][mixed]", (GemmMixed<float, bfloat16>),
+                   (GemmMixed<bfloat16, float>), (GemmMixed<float, float16>), (GemmMixed<float16, float>),
+                   (GemmMixed<float, bfloat16, Compute::bf16x6>), (GemmMixed<bfloat16, float, Compute::bf16x6>),
+                   (GemmMixed<float, float16, Compute::bf16x6>), (GemmMixed<float16, float, Compute::bf16x6>)) {
+  Subject subject;
+  run_all<TestType, float>(subject, short_list());
+}
+
+TEMPLATE_TEST_CASE("every algorithm multiplies matrices of f64 and f32", "[gemm][mixed]", (GemmMixed<double, float>),
+                   (GemmMixed<float, double>)) {
+  Subject subject;
+  run_all<TestType, double>(subject, short_list());
 }
 
 TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", ElementTypes) {

@@ -58,10 +58,11 @@ void plant(const GuardedArray<T>& array, const MatrixLayout& layout, bool in_a) 
   if (in_a ? i > 1 : j > 1) array[in_a ? layout.at(0, 1, 0) : layout.at(0, 0, 1)] = number<T>(NAN);
 }
 
-template <class T, class D>
+template <class T, class D, class U>
 GemmDesc typed(const GemmCase& c, Compute compute) {
   GemmDesc desc = c.desc;
   desc.dtype = kDType<T>;
+  if (kDType<U> != kDType<T>) desc.dtype_b = kDType<U>;
   desc.compute = compute;  // whatever TESSERA_GEMM_COMPUTE says
   if (kDType<T> != kDType<D>) desc.dtype_d = kDType<D>;
   if (kNarrow<D> && c.f32_bias) desc.dtype_bias = DType::f32;
@@ -77,10 +78,10 @@ bool is_exact(GemmData data, Compute compute) {
 
 }  // namespace
 
-template <class T, class D>
-GemmTrial<T, D>::GemmTrial(const GemmCase& c, Compute compute)
+template <class T, class D, class U>
+GemmTrial<T, D, U>::GemmTrial(const GemmCase& c, Compute compute)
     : name_(c.name),
-      desc_(typed<T, D>(c, compute)),
+      desc_(typed<T, D, U>(c, compute)),
       layout_(layout_of(c.desc)),
       beside_c_(c.result != GemmResult::in_c),
       f32_bias_given_(kNarrow<D> && c.f32_bias),
@@ -100,14 +101,14 @@ GemmTrial<T, D>::GemmTrial(const GemmCase& c, Compute compute)
   fill(c);
   a_before_ = a_.copy(), b_before_ = b_.copy(), c_before_ = c_.copy(), out_before_ = out().copy();
   bias_before_ = bias_.copy(), f32_bias_before_ = f32_bias_.copy();
-  expected_ = gemm_reference<T, D>(desc_, alpha_, a_.data(), b_.data(), beta_, c_.data(), exact_, packed_bias());
+  expected_ = gemm_reference<T, D, U>(desc_, alpha_, a_.data(), b_.data(), beta_, c_.data(), exact_, packed_bias());
 }
 
-template <class T, class D>
-void GemmTrial<T, D>::fill(const GemmCase& c) {
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::fill(const GemmCase& c) {
   const auto uniform = [&](std::int64_t = 0, std::int64_t = 0) { return random_.uniform(); };
-  if (c.data == GemmData::wide_a || c.data == GemmData::wide_b)
-    return fill_integers(c, kWideBits<T>, kExact<Scalar<T>>, kScale<T>);
+  if (c.data == GemmData::wide_a) return fill_integers(c, kWideBits<T>, kExact<S>, kScale<D>);
+  if (c.data == GemmData::wide_b) return fill_integers(c, kWideBits<U>, kExact<S>, kScale<D>);
   if (c.data == GemmData::denormal)
     return fill_integers(c, std::min(8, Numbers<T>::kDigits / 3), kExact<T> / 4, Numbers<T>::kLeast);
   if (c.data == GemmData::denormal_products) {
@@ -134,15 +135,15 @@ void GemmTrial<T, D>::fill(const GemmCase& c) {
 /// Integers with |alpha| sum |a||b| + |beta| |c| + |bias| below `limit`: one operand wide, the other small, and zero at
 /// most terms where k is so large that it must be. The last term of a sum never is zero. The wide operand, C and the
 /// bias are multiplied by `scale`, where B is the small one its column j by small_scale(j).
-template <class T, class D>
-void GemmTrial<T, D>::fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale,
-                                    const std::function<double(std::int64_t)>& small_scale) {
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale,
+                                       const std::function<double(std::int64_t)>& small_scale) {
   const std::int64_t largest = std::int64_t{1} << bits;
   const std::int64_t most_terms = limit / 2 / std::int64_t(std::max(1.0, std::abs(c.alpha))) / largest - 1;
   const std::int64_t k = std::max<std::int64_t>(c.desc.k, 1);
   const std::int64_t every = (k + most_terms - 1) / most_terms;  // each every-th term is not zero
-  const std::int64_t small =
-      std::clamp<std::int64_t>(most_terms / ((k + every - 1) / every + 1), 1, std::min<std::int64_t>(1000, kExact<T>));
+  const std::int64_t small = std::clamp<std::int64_t>(most_terms / ((k + every - 1) / every + 1), 1,
+                                                      std::min({std::int64_t(1000), kExact<T>, kExact<U>}));
   const auto wide_value = [&](std::int64_t, std::int64_t) { return double(wide_integer(random_, bits)) * scale; };
   const auto narrow_value = [&](std::int64_t p) {
     if (every > 1 && p % every != every - 1 && p != k - 1) return 0.0;
@@ -165,24 +166,24 @@ void GemmTrial<T, D>::fill_integers(const GemmCase& c, int bits, std::int64_t li
 }
 
 /// 2047 * 32 = 65504, the largest number of f16, and 0 to 32 more, or the negative of that.
-template <class T, class D>
-void GemmTrial<T, D>::fill_around_overflow() {
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::fill_around_overflow() {
   set(a_, layout_.a, [&](std::int64_t, std::int64_t p) { return double(p == 0 ? 2047 : random_.integer(0, 32)); });
   set(b_, layout_.b, [&](std::int64_t p, std::int64_t j) { return (p == 0 ? 32.0 : p == 1) * (j % 3 == 0 ? -1 : 1); });
   fill_bias([] { return 0.0; });
 }
 
-template <class T, class D>
-void GemmTrial<T, D>::fill_bits() {
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::fill_bits() {
   for (std::int64_t i = 0; i < layout_.c.span(); ++i) {
     const std::uint64_t bits = random_.bits();
     std::memcpy(&c_[i], &bits, sizeof(D));
   }
 }
 
-template <class T, class D>
+template <class T, class D, class U>
 template <class Value>
-void GemmTrial<T, D>::fill_bias(Value&& value) {
+void GemmTrial<T, D, U>::fill_bias(Value&& value) {
   const auto each = [&](std::int64_t, std::int64_t) { return value(); };
   if (f32_bias_given_)
     set(f32_bias_, layout_.bias, each);
@@ -190,8 +191,8 @@ void GemmTrial<T, D>::fill_bias(Value&& value) {
     set(bias_, layout_.bias, each);
 }
 
-template <class T, class D>
-std::vector<double> GemmTrial<T, D>::packed_bias() const {
+template <class T, class D, class U>
+std::vector<double> GemmTrial<T, D, U>::packed_bias() const {
   std::vector<double> values;
   for (std::int64_t l = 0; l < layout_.bias.batch; ++l)
     for (std::int64_t i = 0; i < layout_.bias.rows; ++i) {
@@ -201,10 +202,10 @@ std::vector<double> GemmTrial<T, D>::packed_bias() const {
   return values;
 }
 
-template <class T, class D>
-void GemmTrial<T, D>::execute(GemmPlan& plan, const T* a, const T* b, D* c, D* d, const D* bias,
-                              const float* f32_bias) const {
-  if (null_inputs_) a = b = nullptr;
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, const D* bias,
+                                 const float* f32_bias) const {
+  if (null_inputs_) a = nullptr, b = nullptr;
   if (null_c_) c = nullptr;
   const auto with = [&](const auto&... more) {
     if (beside_c_)
@@ -220,14 +221,15 @@ void GemmTrial<T, D>::execute(GemmPlan& plan, const T* a, const T* b, D* c, D* d
     with(tessera::bias(bias));
 }
 
-template <class T, class D>
-void GemmTrial<T, D>::execute_on_host(GemmPlan& plan) {
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::execute_on_host(GemmPlan& plan) {
   execute(plan, a_.data(), b_.data(), c_.data(), d_.data(), bias_.data(), f32_bias_.data());
 }
 
-template <class T, class D>
-void GemmTrial<T, D>::execute_on_device(Context& context, GemmPlan& plan) {
-  DeviceArray<T> a(context, a_, shift_), b(context, b_, shift_);
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::execute_on_device(Context& context, GemmPlan& plan) {
+  DeviceArray<T> a(context, a_, shift_);
+  DeviceArray<U> b(context, b_, shift_);
   DeviceArray<D> c(context, c_, shift_), d(context, d_, shift_), bias(context, bias_, shift_);
   DeviceArray<float> f32_bias(context, f32_bias_, shift_);
   execute(plan, a.data(), b.data(), c.data(), d.data(), bias.data(), f32_bias.data());
@@ -237,8 +239,8 @@ void GemmTrial<T, D>::execute_on_device(Context& context, GemmPlan& plan) {
   if (!bias.download(bias_) || !f32_bias.download(f32_bias_)) stop("memory around the bias was written");
 }
 
-template <class T, class D>
-std::string GemmTrial<T, D>::run(Context& context, GemmPlan& plan, Memory memory) {
+template <class T, class D, class U>
+std::string GemmTrial<T, D, U>::run(Context& context, GemmPlan& plan, Memory memory) {
   const Running running(what_runs(name_, plan));
   std::vector<D> first;
   a_.restore(a_before_), b_.restore(b_before_), c_.restore(c_before_);  // another algorithm may have written them
@@ -265,8 +267,8 @@ std::string GemmTrial<T, D>::run(Context& context, GemmPlan& plan, Memory memory
   return "";
 }
 
-template <class T, class D>
-std::string GemmTrial<T, D>::judge() const {
+template <class T, class D, class U>
+std::string GemmTrial<T, D, U>::judge() const {
   std::vector<D> untouched = out().copy();
   std::size_t at = 0, wrong = 0;
   std::string first;
@@ -293,5 +295,11 @@ template class GemmTrial<float16>;
 template class GemmTrial<bfloat16>;
 template class GemmTrial<float16, float>;
 template class GemmTrial<bfloat16, float>;
+template class GemmTrial<float, float, bfloat16>;
+template class GemmTrial<bfloat16, float, float>;
+template class GemmTrial<float, float, float16>;
+template class GemmTrial<float16, float, float>;
+template class GemmTrial<double, double, float>;
+template class GemmTrial<float, double, double>;
 
 }  // namespace tessera::test

@@ -120,7 +120,7 @@ class Stored {
 };
 
 /// The rows of a product, and their bits as an automatic plan of all of them finds them.
-template <class T, class D>
+template <class T, class D, class U>
 class OrderedProduct {
   using S = Scalar<D>;
 
@@ -211,6 +211,7 @@ class OrderedProduct {
                .order = way.order,
                .batch = way.batch,
                .compute = sum_.compute,
+               .dtype_b = kDType<U>,
                .dtype_d = kDType<D>,
                .bias = sum_.bias,
                .activation = sum_.activation,
@@ -243,7 +244,8 @@ class OrderedProduct {
 
   std::vector<std::vector<D>> execute(GemmPlan& plan, const Way& way) {
     Context& context = subject_.context();
-    Stored<T> a(context, way, a_, way.rows, sum_.trans_a), b(context, way, b_, sum_.k, sum_.trans_b);
+    Stored<T> a(context, way, a_, way.rows, sum_.trans_a);
+    Stored<U> b(context, way, b_, sum_.k, sum_.trans_b);
     Stored<D> c(context, way, c_, way.rows, false), d(context, way, c_, way.rows, false);
     std::vector<D> values = bias_.values;
     if (sum_.bias == Bias::per_row) {
@@ -273,7 +275,8 @@ class OrderedProduct {
 
   Subject& subject_;
   Sum sum_;
-  Whole<T> a_, b_;
+  Whole<T> a_;
+  Whole<U> b_;
   Whole<D> c_, bias_;
   std::int64_t rows_;
   bool can_;
@@ -322,12 +325,12 @@ std::vector<Way> draw_ways(Random& random, std::int64_t rows) {
   return ways;
 }
 
-template <class T, class D>
+template <class T, class D, class U = T>
 void run_products(Compute compute, int products) {
   Subject subject;
   const auto names = subject.tested(TESSERA_OP_GEMM);
-  const std::string what =
-      std::string(name_of(kDType<T>)) + "->" + name_of(kDType<D>) + " " + std::to_string(int(compute)) + " ordered";
+  const std::string what = std::string(name_of(kDType<T>)) + "*" + name_of(kDType<U>) + "->" + name_of(kDType<D>) +
+                           " " + std::to_string(int(compute)) + " ordered";
   Random random("products of ordered sums " + what);
   std::vector<Tally> tallies(names.size());
   Tally automatic;
@@ -335,7 +338,7 @@ void run_products(Compute compute, int products) {
   for (int i = 0; i < products; ++i) {
     const Sum sum = draw_sum(random, compute, i);
     const std::int64_t rows = i == 2 ? 300 : random.integer(1, 300);
-    OrderedProduct<T, D> product(subject, sum, rows, random);
+    OrderedProduct<T, D, U> product(subject, sum, rows, random);
     if (!product.can()) {
       ++automatic.refused["refused"];
       for (Tally& tally : tallies) ++tally.refused["refused"];
@@ -376,6 +379,13 @@ TEMPLATE_TEST_CASE("ordered sums of products have the same bits for a row alone 
 TEST_CASE("so have products of f32 in other arithmetic", "[gemm][ordered]") {
   for (const Compute compute : {Compute::bf16x6, Compute::f16x3, Compute::tf32})
     run_products<float, float>(compute, product_count());
+}
+
+TEST_CASE("and products of two types", "[gemm][ordered][mixed]") {
+  run_products<float, float, bfloat16>(Compute::strict, product_count());
+  run_products<float, float, bfloat16>(Compute::bf16x6, product_count());
+  run_products<float16, float, float>(Compute::bf16x6, product_count());
+  run_products<double, double, float>(Compute::strict, product_count());
 }
 
 }  // namespace tessera::test

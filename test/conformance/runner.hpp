@@ -39,9 +39,9 @@ inline GuardedBytes::Against any_side(Random& random) {
   return random.bits() % 2 == 0 ? GuardedBytes::Against::end : GuardedBytes::Against::begin;
 }
 
-/// One case with its data and what must come of it, A and B of type T, C and D of type D. Made once, run by every
-/// algorithm.
-template <class T, class D = T>
+/// One case with its data and what must come of it, A of type T, B of type U, C and D of type D. Made once, run by
+/// every algorithm.
+template <class T, class D = T, class U = T>
 class GemmTrial {
  public:
   /// `compute`: the arithmetic that the product permits.
@@ -65,7 +65,7 @@ class GemmTrial {
   std::vector<double> packed_bias() const;
   void execute_on_host(GemmPlan& plan);
   void execute_on_device(Context& context, GemmPlan& plan);
-  void execute(GemmPlan& plan, const T* a, const T* b, D* c, D* d, const D* bias, const float* f32_bias) const;
+  void execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, const D* bias, const float* f32_bias) const;
   std::string judge() const;
   const GuardedArray<D>& out() const { return beside_c_ ? d_ : c_; }
   GuardedArray<D>& out() { return beside_c_ ? d_ : c_; }
@@ -78,10 +78,12 @@ class GemmTrial {
   bool exact_, null_inputs_, null_c_;
   Random random_;
   std::int64_t shift_;
-  GuardedArray<T> a_, b_;
+  GuardedArray<T> a_;
+  GuardedArray<U> b_;
   GuardedArray<D> c_, d_, bias_;
   GuardedArray<float> f32_bias_;
-  std::vector<T> a_before_, b_before_;
+  std::vector<T> a_before_;
+  std::vector<U> b_before_;
   std::vector<D> c_before_, out_before_, bias_before_;
   std::vector<float> f32_bias_before_;
   Expected<D> expected_;

@@ -126,7 +126,9 @@ void report(const std::string& what, const Tally& tally, bool may_refuse_all) {
   CHECK((tally.run > 0 || (may_refuse_all && !tally.refused.empty())));
 }
 
-bool is_for_some_products(const std::string& algorithm) { return algorithm.starts_with("warpgroup"); }
+bool is_for_some_products(const std::string& algorithm) {
+  return algorithm.starts_with("warpgroup") || algorithm == "skinny_parts";
+}
 
 std::vector<std::string> neighbours(const std::string& text) {
   std::vector<std::string> result;

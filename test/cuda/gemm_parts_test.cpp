@@ -83,6 +83,18 @@ std::vector<int> tiles(Compute compute) {
   return {192, 128, 64};
 }
 
+/// Ways of bf16x6: both tiles of warpgroup_f32, and all of skinny_parts, of D as it lies and turned.
+std::vector<std::string> bf16x6_ways(std::int64_t k) {
+  std::vector<std::string> ways;
+  for (const int tile_n : tiles(Compute::bf16x6))
+    for (const int split : {1, 3})
+      if (split <= (k + 63) / 64) ways.push_back(forced(Compute::bf16x6, tile_n, split));
+  for (const char* tile : {"tile=16,width=16", "tile=16,width=32", "tile=32,width=32", "tile=64,width=32"})
+    for (const char* rest : {",turned=0,split=1", ",turned=1,split=2", ",turned=0,split=8"})
+      ways.push_back(std::string("skinny_parts:") + tile + rest);
+  return ways;
+}
+
 /// Odd numbers of so many bits, of either sign.
 float odd(std::mt19937& random, int bits) {
   const std::int64_t top = std::int64_t(1) << (bits - 1);
@@ -134,7 +146,72 @@ TEST_CASE("products of parts are exact, bit for bit, and none of them can be lef
             CAPTURE(int(compute), desc.m, desc.k, transposes, i, tile_n, split);
             CHECK(product(context, desc, forced(compute, tile_n, split), cases[i]) == expected);
           }
+        if (compute != Compute::bf16x6) continue;
+        for (const std::string& way : bf16x6_ways(desc.k)) {
+          CAPTURE(desc.m, desc.k, transposes, i, way);
+          CHECK(product(context, desc, way, cases[i]) == expected);
+        }
       }
+    }
+}
+
+namespace {
+
+/// A B of an A of type T and a B of type U, which have these values.
+template <class T, class U>
+std::vector<float> mixed_product(Context& context, GemmDesc desc, const std::string& algorithm, const Operands& o) {
+  desc.dtype = kDType<T>, desc.dtype_b = kDType<U>;
+  const std::vector<T> of_a(o.a.begin(), o.a.end());
+  const std::vector<U> of_b(o.b.begin(), o.b.end());
+  Buffer<T> a(context, std::int64_t(o.a.size()));
+  Buffer<U> b(context, std::int64_t(o.b.size()));
+  Buffer<float> c(context, desc.m * desc.n);
+  a.upload(of_a), b.upload(of_b);
+  GemmPlan(context, desc, {.operands = Memory::device, .algorithm = algorithm}).execute(1.0f, a, b, 0.0f, c);
+  std::vector<float> result(std::size_t(desc.m * desc.n));
+  c.download(result);
+  return result;
+}
+
+/// f32 beside the type of 16 bits Narrow, either way: each part of f32 is needed, and the second one of f16.
+template <class Narrow>
+void check_mixed_parts(Context& context, const GemmDesc& desc) {
+  std::mt19937 random(11);
+  constexpr int kBits = std::is_same_v<Narrow, float16> ? 11 : 8;
+  const auto small = [&](std::int64_t, std::int64_t) { return sign(random); };
+  const auto one = [&](int bits) {
+    return [&, bits](std::int64_t line, std::int64_t p) { return p == line % desc.k ? odd(random, bits) : 0.0f; };
+  };
+  const auto wide = [&](std::int64_t line, std::int64_t p) { return one(17 + int(line % 8))(line, p); };
+  const auto narrow = [&](std::int64_t, std::int64_t) { return odd(random, kBits); };
+  const auto turned = [](auto value) { return [value](std::int64_t p, std::int64_t j) { return value(j, p); }; };
+  const auto check = [&]<class T, class U>(T, U, const Operands& o) {
+    const std::vector<float> expected = strictly(context, desc, o);
+    for (const std::string& way : bf16x6_ways(desc.k)) {
+      CAPTURE(name_of(kDType<T>), name_of(kDType<U>), desc.m, desc.k, way);
+      CHECK(mixed_product<T, U>(context, desc, way, o) == expected);
+    }
+  };
+  check(float{}, Narrow{}, stored(desc, wide, small));
+  check(float{}, Narrow{}, stored(desc, one(24 - kBits), turned(narrow)));
+  check(Narrow{}, float{}, stored(desc, small, turned(wide)));
+  check(Narrow{}, float{}, stored(desc, narrow, turned(one(24 - kBits))));
+}
+
+}  // namespace
+
+TEST_CASE("products of f32 and 16 bits by parts are exact, bit for bit, and no part can be left out") {
+  Context context = open_cuda();
+  require_hopper();
+  for (const GemmDesc& shape : {GemmDesc{.m = 256, .n = 384, .k = 96}, GemmDesc{.m = 131, .n = 259, .k = 35},
+                                GemmDesc{.m = 150, .n = 140, .k = 4099}})
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      GemmDesc desc = shape;
+      desc.compute = Compute::bf16x6;
+      desc.trans_a = transposes % 2 != 0 ? Transpose::yes : Transpose::no;
+      desc.trans_b = transposes / 2 != 0 ? Transpose::yes : Transpose::no;
+      check_mixed_parts<bfloat16>(context, desc);
+      check_mixed_parts<float16>(context, desc);
     }
 }
 
@@ -227,14 +304,18 @@ TEST_CASE("numbers that are not finite are what they are in f32") {
         };
         const Operands o = stored(desc, a, b);
         const std::vector<float> expected = strictly(context, desc, o);
-        const std::vector<float> result = product(context, desc, forced(compute, 128, split), o);
-        CAPTURE(int(compute), transposes, split);
         const auto is = [&](float x, float y) {
           return std::isnan(y) ? std::isnan(x) : std::isinf(y) ? x == y : std::abs(x - y) <= 0x1p-10f * std::abs(y);
         };
-        CHECK(std::ranges::equal(result, expected, is));
-        CHECK(std::isinf(result[8 * 150 + 20]));
-        CHECK(std::isnan(result[7 * 150 + 11]));
+        std::vector<std::string> ways{forced(compute, 128, split)};
+        if (compute == Compute::bf16x6) ways.push_back("skinny_parts:split=" + std::to_string(split));
+        for (const std::string& way : ways) {
+          const std::vector<float> result = product(context, desc, way, o);
+          CAPTURE(way, transposes);
+          CHECK(std::ranges::equal(result, expected, is));
+          CHECK(std::isinf(result[8 * 150 + 20]));
+          CHECK(std::isnan(result[7 * 150 + 11]));
+        }
       }
 }
 

@@ -59,7 +59,8 @@ def assert_product(result, a, b, *, alpha=1.0, beta=0.0, c=None, bias=None):
         exact, size = exact + beta * c.astype(wide), size + abs(beta * c.astype(wide))
     if bias is not None:
         exact, size = exact + bias.astype(wide), size + abs(bias.astype(wide))
-    inner = 2.0**-53 if a.dtype == np.float64 else 2.0**-24 if a.dtype == np.float32 else 2.0**-23
+    wider = max(a.dtype, b.dtype, key=lambda dtype: dtype.itemsize)
+    inner = 2.0**-53 if wider == np.float64 else 2.0**-24 if wider == np.float32 else 2.0**-23
     tiny = np.finfo(np.float16).smallest_subnormal if result.dtype == np.float16 else 1e-38
     bound = (a.shape[-1] + 4) * inner * size + unit(result.dtype) * abs(exact) * 1.01 + tiny
     worst = np.max(abs(result.astype(wide) - exact) / np.where(bound > 0, bound, 1), initial=0.0)

@@ -120,8 +120,8 @@ CALLS = {
     "GemmPlan": (
         tessera.GemmPlan,
         lambda: arguments_of_plan(
-            **{"m": 4, "n": 4, "k": 4, "dtype": "float64", "out_dtype": None, "batch": 1, "trans_a": False},
-            **{"trans_b": False, "bias": None, "activation": None, "compute": None, "sums": None},
+            **{"m": 4, "n": 4, "k": 4, "dtype": "float64", "dtype_b": None, "out_dtype": None, "batch": 1},
+            **{"trans_a": False, "trans_b": False, "bias": None, "activation": None, "compute": None, "sums": None},
         ),
     ),
     "GemmPlan.execute": (

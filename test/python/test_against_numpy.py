@@ -103,11 +103,12 @@ def assert_close(product: Product, mine, other) -> None:
     mine, other = np.asarray(mine), np.asarray(other)
     a, b = size_of(product.a.make().astype("d")), size_of(product.b.make().astype("d"))
     size = np.matmul(a, b)
-    inner = 2.0**-53 if product.a.values.dtype.char == "d" else 2.0**-24
+    types = (product.a.values.dtype.newbyteorder("="), product.b.values.dtype.newbyteorder("="))
+    inner = 2.0**-53 if np.result_type(*types).char == "d" else 2.0**-24
     k = product.a.values.shape[-1]
     least = np.finfo(other.dtype).smallest_subnormal
     x, y = mine.astype(np.longdouble), other.astype(np.longdouble)
-    outer = max(unit(dtype.newbyteorder("=")) for dtype in (other.dtype, product.a.values.dtype))
+    outer = max(unit(dtype) for dtype in (other.dtype.newbyteorder("="), np.result_type(*types)))
     bound = 2.02 * ((k + 1) * inner + outer) * size + (k + 2) * least
     number = np.isfinite(y)
     np.testing.assert_array_equal(np.isfinite(x), number, "finite where NumPy's is")
@@ -122,11 +123,11 @@ def explained(product: Product) -> tuple[str, type | tuple[type, ...]] | None:
     types = [product.a.values.dtype.char, product.b.values.dtype.char]
     if any(char not in TAKEN for char in types):
         return "matmul-types", TypeError
-    if types[0] != types[1]:
-        return "matmul-one-type", TypeError
+    if set(types) == {"e", "d"}:
+        return "matmul-two-types", TypeError
     a = product.a.make()
     unfit = product.output == "operand" and not (a.flags.aligned and a.dtype.isnative)
-    if unfit or product.broadcast or product.output == "other type" and product.type != types[0]:
+    if unfit or product.broadcast or product.output == "other type" and product.type != np.result_type(*types).char:
         return "matmul-out", (TypeError, ValueError)
     return None
 
@@ -185,7 +186,7 @@ def ones(dtype, *shape):
 
 DIFFERENCES = {
     "matmul-types": Product(ones("i", 2, 2), ones("i", 2, 2)),
-    "matmul-one-type": Product(ones("f", 2, 2), ones("d", 2, 2)),
+    "matmul-two-types": Product(ones("e", 2, 2), ones("d", 2, 2)),
     "matmul-out": Product(ones("d", 2, 2), ones("d", 2, 2), "array", (2, 2, 2), "d", True),
 }
 

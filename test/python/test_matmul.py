@@ -113,6 +113,17 @@ def test_activation(rng, name, f):
     np.testing.assert_allclose(tessera.matmul(a, b, activation=name), f(plain), rtol=0, atol=64 * 2.0**-53 * 10)
 
 
+@pytest.mark.parametrize("one, other", [(np.float64, np.float32), *((np.float32, x) for x in TYPES[2:])])
+def test_two_types(rng, one, other):
+    for of_a, of_b in ((one, other), (other, one)):
+        a, b = array(rng, (5, 70), of_a), array(rng, (70, 4), of_b)
+        result = tessera.matmul(a, b)
+        assert result.dtype == one
+        assert_product(result, a, b)
+        plan = tessera.GemmPlan(5, 4, 70, dtype=of_a, dtype_b=of_b)
+        np.testing.assert_array_equal(plan.execute(a, b), result)
+
+
 def test_types_of_results(rng):
     a, b = array(rng, (5, 6), np.float16), array(rng, (6, 4), np.float16)
     wide = tessera.matmul(a, b, dtype="float32")
@@ -129,7 +140,7 @@ def test_types_of_results(rng):
         (ValueError, "broadcast", lambda x: tessera.matmul(np.stack([x] * 2), np.stack([x] * 3))),
         (TypeError, "int64", lambda x: tessera.matmul(x.astype(np.int64), x)),
         (TypeError, "complex", lambda x: tessera.matmul(x.astype(complex), x)),
-        (TypeError, "one type", lambda x: tessera.matmul(x, x.astype(np.float64))),
+        (TypeError, "a is float64, b is float16", lambda x: tessera.matmul(x.astype("f8"), x.astype("f2"))),
         (TypeError, "a list", lambda x: tessera.matmul([[1.0]], x)),
         (TypeError, "a NoneType", lambda x: tessera.matmul(None, x)),
         (ValueError, "single number", lambda x: tessera.matmul(np.float32(1) * np.ones((), np.float32), x)),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace tessera::test {
@@ -41,14 +42,14 @@ std::vector<double> magnitudes(const std::vector<W>& values) {
 
 /// Units of roundoff in the bound of a product, beside |A||B|: of the least exact arithmetic that is permitted. See
 /// docs/notes/bounds.md.
-double roundoffs(Compute compute, std::int64_t k) {
+double roundoffs(Compute compute, std::int64_t k, bool mixed) {
   const double strict = double(k + 4);
   if (compute == Compute::strict) return strict;
   constexpr std::int64_t kStep = 32;  // of k, over which tensor cores add up; in f16x3 twice that
   const auto parts = [k](std::int64_t most, double lost) {
     return 2.0 * double((k + kStep - 1) / kStep) + 2.2 * double(std::min(k, most)) + lost;
   };
-  if (compute == Compute::bf16x6) return std::max(strict, parts(kStep, 12.0));
+  if (compute == Compute::bf16x6) return std::max(strict, parts(mixed ? 2 * kStep : kStep, 12.0));
   if (compute == Compute::f16x3) return std::max(strict, parts(2 * kStep, 24.0));
   return std::max(parts(kStep, 12.0), 0x1p14 * (1 + 0x1p-10) + 2.0 * double(k) + 8.0);
 }
@@ -69,10 +70,11 @@ double lost_parts(Compute compute, const Extent& row, const Extent& column) {
 }
 
 /// Rows of D in arithmetic of type W; without bounds when every sum is exact.
-template <class T, class D, class W>
+template <class T, class D, class U, class W>
 class Reference {
   using S = Scalar<D>;
-  static constexpr double kRoundoff = (kNarrow<T> ? 2 : 1) * kUnitRoundoff<Scalar<T>>;
+  static constexpr bool kMixed = !std::is_same_v<T, U>;
+  static constexpr double kRoundoff = (kNarrow<T> && !kMixed ? 2 : 1) * kUnitRoundoff<S>;
 
  public:
   Reference(const GemmDesc& desc, S alpha, S beta, const D* c, bool exact, const std::vector<double>& bias)
@@ -83,11 +85,11 @@ class Reference {
         c_(c),
         exact_(exact),
         bias_(bias),
-        relative_(roundoffs(desc.compute, desc.k) * (kRoundoff + double(std::numeric_limits<W>::epsilon()))),
+        relative_(roundoffs(desc.compute, desc.k, kMixed) * (kRoundoff + double(std::numeric_limits<W>::epsilon()))),
         underflow_(double((desc.compute == Compute::strict ? 1 : 6) * desc.k + 4) * (std::abs(double(alpha)) + 1) *
-                   Numbers<Scalar<T>>::kLeast) {}
+                   Numbers<S>::kLeast) {}
 
-  Expected<D> product(const T* a, const T* b) {
+  Expected<D> product(const T* a, const U* b) {
     const bool has_product = alpha_ != S(0) && desc_.k > 0, bounded = has_product && !exact_;
     for (std::int64_t l = 0; l < desc_.batch; ++l) {
       const auto wide_a = has_product ? packed<W>(layout_.a, a, l) : std::vector<W>();
@@ -144,23 +146,29 @@ class Reference {
 /// order, then alpha, beta and the last sums, give gamma(k + 3) <= (k + 4) u; twice that for types of 16 bits, whose
 /// products are exact and whose sums may be cut off. Added to it: the reference's own error, and a denormal number for
 /// each product that may underflow.
-template <class T, class D>
-Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const T* b, Scalar<D> beta, const D* c,
+template <class T, class D, class U>
+Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const U* b, Scalar<D> beta, const D* c,
                            bool exact, const std::vector<double>& bias) {
   if (exact)  // double is fast, and exact in any type
-    return Reference<T, D, double>(desc, alpha, beta, c, exact, bias).product(a, b);
-  return Reference<T, D, Wide<D>>(desc, alpha, beta, c, exact, bias).product(a, b);
+    return Reference<T, D, U, double>(desc, alpha, beta, c, exact, bias).product(a, b);
+  return Reference<T, D, U, Wide<D>>(desc, alpha, beta, c, exact, bias).product(a, b);
 }
 
-#define TESSERA_TEST_INSTANTIATE(T, D)                                                                                 \
-  template Expected<D> gemm_reference<T, D>(const GemmDesc&, Scalar<D>, const T*, const T*, Scalar<D>, const D*, bool, \
-                                            const std::vector<double>&)
-TESSERA_TEST_INSTANTIATE(float, float);
-TESSERA_TEST_INSTANTIATE(double, double);
-TESSERA_TEST_INSTANTIATE(float16, float16);
-TESSERA_TEST_INSTANTIATE(float16, float);
-TESSERA_TEST_INSTANTIATE(bfloat16, bfloat16);
-TESSERA_TEST_INSTANTIATE(bfloat16, float);
+#define TESSERA_TEST_INSTANTIATE(T, D, U)                                                                        \
+  template Expected<D> gemm_reference(const GemmDesc&, Scalar<D>, const T*, const U*, Scalar<D>, const D*, bool, \
+                                      const std::vector<double>&)
+TESSERA_TEST_INSTANTIATE(float, float, float);
+TESSERA_TEST_INSTANTIATE(double, double, double);
+TESSERA_TEST_INSTANTIATE(float16, float16, float16);
+TESSERA_TEST_INSTANTIATE(float16, float, float16);
+TESSERA_TEST_INSTANTIATE(bfloat16, bfloat16, bfloat16);
+TESSERA_TEST_INSTANTIATE(bfloat16, float, bfloat16);
+TESSERA_TEST_INSTANTIATE(float, float, bfloat16);
+TESSERA_TEST_INSTANTIATE(bfloat16, float, float);
+TESSERA_TEST_INSTANTIATE(float, float, float16);
+TESSERA_TEST_INSTANTIATE(float16, float, float);
+TESSERA_TEST_INSTANTIATE(double, double, float);
+TESSERA_TEST_INSTANTIATE(float, double, double);
 #undef TESSERA_TEST_INSTANTIATE
 
 }  // namespace tessera::test

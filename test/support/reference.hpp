@@ -25,11 +25,11 @@ struct Expected {
   std::vector<char> untouched;  ///< points that keep the input's bits (stencils with fixed sides); empty: none
 };
 
-/// activation(alpha op(A) op(B) + beta C + bias), A and B of type T, C and D of type D. `bias`: packed, the values of
+/// activation(alpha op(A) op(B) + beta C + bias), A of type T, B of type U, C and D of type D. `bias`: packed, the values of
 /// one matrix of the batch after another; empty where there is none. With `exact` the caller vouches that every partial
 /// sum fits in the type of sums, and that the activation is exact.
-template <class T, class D = T>
-Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const T* b, Scalar<D> beta, const D* c,
+template <class T, class D = T, class U = T>
+Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const U* b, Scalar<D> beta, const D* c,
                            bool exact, const std::vector<double>& bias = {});
 
 /// The stencil by padding: each step pads the array on every side as far as the taps reach, axis by axis as numpy.pad

@@ -118,7 +118,7 @@ TEST_CASE("operands of one call whose types do not go together are named", "[one
   const auto refused = [](const char* message, auto&& body) {
     check_throws(message, ErrorCode::invalid_argument, {message}, body);
   };
-  refused("b is of type f64: must be f32, the type of a", [&] { gemm(context, kDesc, 1, a, kB, 0, c); });
+  refused("c is of type f32: must be f64, the type of a and b", [&] { gemm(context, kDesc, 1, a, kB, 0, c); });
   refused("c is of type f64: must be f32, the type of a and b", [&] { gemm(context, kDesc, 1, a, b, 0, wide); });
   refused("in is of type f32: must be f64, the type of out",
           [&] { stencil(context, {.extents = {6}, .taps = taps::identity(1)}, a, wide); });

@@ -5,14 +5,17 @@
 /// Sums of the tensor cores that are no finite numbers, computed again in f32.
 #pragma once
 
+#include "../convert.cuh"
+
 #include <cmath>
 #include <cstdint>
 
 namespace tessera::cuda {
 
 /// An operand in memory, and which of its rows or columns a thread's sums begin with.
+template <class T = float>
 struct RecomputedOperand {
-  const float* data;
+  const T* data;
   std::int64_t distance, step;  ///< of its rows or columns, and of neighbours along k
   std::int64_t extent, first;
 };
@@ -20,9 +23,9 @@ struct RecomputedOperand {
 /// Infinite parts, numbers that rounding makes infinite, and sums of them beyond the numbers give NaN or Inf where f32
 /// does not: what is not finite is computed again from the elements of `first` to `last` of k. Sum 4 i + e is of row
 /// kHalf (e / 2) and column 8 i + e % 2. Those of rows and columns that do not exist may be anything.
-template <int kHalf, int kSums>
-__device__ __forceinline__ void recompute(float (&sums)[kSums], const RecomputedOperand& a, const RecomputedOperand& b,
-                                          std::int64_t first, std::int64_t last) {
+template <int kHalf, class A, class B, int kSums>
+__device__ __forceinline__ void recompute(float (&sums)[kSums], const RecomputedOperand<A>& a,
+                                          const RecomputedOperand<B>& b, std::int64_t first, std::int64_t last) {
   std::uint32_t missing[kSums / 32] = {};
 #pragma unroll
   for (int i = 0; i < kSums; ++i) missing[i / 32] |= std::uint32_t(!(fabsf(sums[i]) < INFINITY)) << i % 32;
@@ -39,9 +42,10 @@ __device__ __forceinline__ void recompute(float (&sums)[kSums], const Recomputed
       const std::int64_t row = a.first + number / 2 % 2 * kHalf, column = b.first + number / 4 * 8 + number % 2;
       if (row >= a.extent || column >= b.extent) continue;
       float sum = 0;
-      const float *const of_a = a.data + row * a.distance, *const of_b = b.data + column * b.distance;
+      const A* const of_a = a.data + row * a.distance;
+      const B* const of_b = b.data + column * b.distance;
 #pragma unroll 1
-      for (std::int64_t k = first; k < last; ++k) sum = fmaf(of_a[k * a.step], of_b[k * b.step], sum);
+      for (std::int64_t k = first; k < last; ++k) sum = fmaf(widened(of_a[k * a.step]), widened(of_b[k * b.step]), sum);
 #pragma unroll
       for (int s = 0; s < kSums; ++s)
         if (s == number) sums[s] = sum;

@@ -32,6 +32,7 @@ struct Features {
   /// algorithm whose times are not known yet.
   bool forced_only = false;
   bool limited = false;  ///< keeps a problem's limit of multiprocessors
+  bool mixed = false;    ///< takes A and B of two types; else it gets a widened copy of one of them: see Widening
 };
 
 /// Why an algorithm with these features cannot keep the limit of a problem; "" where that is not the reason.

@@ -17,7 +17,7 @@ class Execution {
   explicit Execution(const tessera_execution& e) : e_(e) {}
   template <class T>
   T* operand(int i) const {
-    return static_cast<T*>(at<tessera_operand>(e_.operands, e_.operand_size, i).data);
+    return static_cast<T*>(raw_operand(i).data);
   }
   template <class T>
   T scalar(int i) const {
@@ -27,6 +27,9 @@ class Execution {
   T* workspace() const {
     return static_cast<T*>(e_.workspace);
   }
+  /// As the core gave it.
+  const tessera_execution& raw() const { return e_; }
+  const tessera_operand& raw_operand(int i) const { return at<tessera_operand>(e_.operands, e_.operand_size, i); }
 
  private:
   template <class S>

@@ -40,7 +40,7 @@ inline void require_known(tessera_dtype dtype, tessera_compute compute) {
 /// operands come in the order A, B, C, D, bias; D may be C.
 struct GemmProblem {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
-  tessera_dtype dtype, dtype_d, dtype_bias;  ///< of A and B; of C and D; of the bias, 0 where there is none
+  tessera_dtype dtype, dtype_b, dtype_d, dtype_bias;  ///< of A; B; C and D; of the bias, 0 where there is none
   tessera_compute compute;
   bool trans_a, trans_b;
   tessera_bias bias;
@@ -57,8 +57,9 @@ struct GemmProblem {
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
     require_known(desc.dtype, desc.compute);
-    dtype = desc.dtype, dtype_d = desc.dtype_d != 0 ? desc.dtype_d : dtype, dtype_bias = desc.dtype_bias;
-    require_known(dtype_d, desc.compute);
+    dtype = desc.dtype, dtype_b = desc.dtype_b != 0 ? desc.dtype_b : dtype;
+    dtype_d = desc.dtype_d != 0 ? desc.dtype_d : wider(), dtype_bias = desc.dtype_bias;
+    require_known(dtype_b, desc.compute), require_known(dtype_d, desc.compute);
     if (desc.bias != TESSERA_BIAS_NONE) require_known(dtype_bias, desc.compute);
     require_known("bias", desc.bias, TESSERA_BIAS_PER_COLUMN);
     require_known("activation", desc.activation, TESSERA_ACTIVATION_TANH);
@@ -77,6 +78,10 @@ struct GemmProblem {
     by_columns = desc.sums == TESSERA_SUMS_ORDERED_COLUMNS;
   }
 
+  /// Whether A and B are of two types.
+  bool mixed() const { return dtype_b != dtype; }
+  tessera_dtype wider() const { return size_of(dtype_b) > size_of(dtype) ? dtype_b : dtype; }
+
   /// The extent of D that the order of ordered sums may follow: it must not follow the other one.
   std::int64_t fixed_extent() const { return by_columns ? m : n; }
 
@@ -85,8 +90,9 @@ struct GemmProblem {
   double flops() const { return 2.0 * double(m) * double(n) * double(k) * double(batch); }
   /// Each matrix once, C read and D written.
   double bytes() const {
-    return double(batch) * (double(size_of(dtype)) * (double(m) * double(k) + double(k) * double(n)) +
-                            double(size_of(dtype_d)) * 2.0 * double(m) * double(n));
+    return double(batch) *
+           (double(size_of(dtype)) * double(m) * double(k) + double(size_of(dtype_b)) * double(k) * double(n) +
+            double(size_of(dtype_d)) * 2.0 * double(m) * double(n));
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <tessera/plugin/algorithm.hpp>
 #include <tessera/plugin/structs.hpp>
+#include <tessera/plugin/widening.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -148,7 +149,7 @@ class Table {
         const auto* const algorithm = algorithm_at<Problem>(index);
         if (algorithm == nullptr) throw Error(TESSERA_UNSUPPORTED, "no algorithm " + std::to_string(index));
         check_device(device);
-        const std::string why = algorithm->why_not(problem, Backend::machine(device, 0));
+        const std::string why = why_not(*algorithm, problem, Backend::machine(device, 0));
         if (!why.empty()) throw Error(TESSERA_UNSUPPORTED, why);
       });
     });
@@ -197,7 +198,7 @@ class Table {
     };
     for (const auto& algorithm : Register<Context, Problem>::all()) {
       if (wanted != nullptr && std::string_view(wanted) != algorithm.name) continue;
-      if (const std::string why = algorithm.why_not(problem, machine); !why.empty()) {
+      if (const std::string why = why_not(algorithm, problem, machine); !why.empty()) {
         reject(algorithm.name, why);
         continue;
       }
@@ -206,7 +207,7 @@ class Table {
         continue;
       }
       OfferList offers(only_cheapest);
-      algorithm.offers(problem, machine, given, workspace_limit, offers);
+      add_offers(algorithm, problem, machine, given, workspace_limit, offers);
       given.require_all_known(algorithm.name);
       if (offers.empty())
         reject(algorithm.name, "nothing fits the parameters and workspace_limit = " + std::to_string(workspace_limit));
@@ -298,7 +299,7 @@ class Table {
     const auto [algorithm, offer] = ranked_offers(problem, context.machine(), request.algorithm,
                                                   given_parameters(request), request.workspace_limit, true)
                                         .front();
-    OwnedPlan made{algorithm->make(context, problem, offer.parameters), algorithm->name + offer.parameters.text()};
+    OwnedPlan made{make(*algorithm, context, problem, offer.parameters), algorithm->name + offer.parameters.text()};
     if (made.plan->workspace_bytes() != offer.workspace_bytes)
       throw Error(TESSERA_INTERNAL, made.algorithm + " wants a workspace of " +
                                         std::to_string(made.plan->workspace_bytes()) + " bytes and offered " +

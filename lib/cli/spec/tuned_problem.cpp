@@ -88,6 +88,7 @@ class Members {
 /// The column-major product that the core makes this row-major one of.
 GemmDesc turned(GemmDesc d) {
   d.order = Order::column_major;
+  if (d.dtype_b) std::swap(d.dtype, *d.dtype_b);
   std::swap(d.m, d.n), std::swap(d.trans_a, d.trans_b);
   std::swap(d.lda, d.ldb), std::swap(d.stride_a, d.stride_b);
   if (d.bias != Bias::none) d.bias = d.bias == Bias::per_row ? Bias::per_column : Bias::per_row;
@@ -98,6 +99,7 @@ GemmDesc parse_gemm(const Members& m) {
   GemmDesc d;
   d.m = m.whole("m"), d.n = m.whole("n"), d.k = m.whole("k");
   d.dtype = m.dtype("dtype");
+  if (m.has("dtype_b")) d.dtype_b = m.dtype("dtype_b");
   d.dtype_d = m.dtype("dtype_d");
   d.trans_a = m.transpose("trans_a"), d.trans_b = m.transpose("trans_b");
   d.lda = m.whole("lda"), d.ldb = m.whole("ldb"), d.ldc = m.whole("ldc"), d.ldd = m.whole("ldd");

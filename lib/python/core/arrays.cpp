@@ -320,6 +320,13 @@ DType dtype_named(nb::handle object, const char* name) {
   refuse_value(name, object, "float16, bfloat16, float32 or float64");
 }
 
+void require_factors(DType a, const char* name_a, DType b, const char* name_b) {
+  if (can_multiply(a, b)) return;
+  throw nb::type_error((std::string(name_a) + " is " + dtype_name(a) + ", " + name_b + " is " + dtype_name(b) +
+                        ": must be of one type, or float32 and 16 bits, or float64 and float32; convert one of them")
+                           .c_str());
+}
+
 DType result_type_named(nb::handle object, const char* name, DType operands) {
   if (object.is_none()) return operands;
   const DType dtype = dtype_named(object, name);

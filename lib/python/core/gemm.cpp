@@ -27,10 +27,7 @@ class Product {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
           (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; must have an axis or more").c_str());
-    if (a_.dtype != b_.dtype)
-      throw nb::type_error((std::string("a is of ") + dtype_name(a_.dtype) + ", b of " + dtype_name(b_.dtype) +
-                            ": must be of one type; convert one of them")
-                               .c_str());
+    require_factors(a_.dtype, "a", b_.dtype, "b");
     require_same_memory(a_, "a", b_, "b");
     find_shapes();
     find_output(out);
@@ -77,7 +74,7 @@ class Product {
     std::vector<std::int64_t> shape = batch_;
     if (!vector_a_) shape.push_back(m_);
     if (!vector_b_) shape.push_back(n_);
-    const DType dtype = result_type_named(options_.dtype, "dtype", a_.dtype);
+    const DType dtype = result_type_named(options_.dtype, "dtype", wider(a_.dtype, b_.dtype));
     if (out.is_none()) {
       if (options_.beta != 0.0) refuse_beta(options_.beta);
       out_ = empty_like(a_, shape, dtype);
@@ -151,6 +148,7 @@ class Product {
                        batch_stride(b_, batch_axes(b_), axis, batch_.size()), result().strides[axis]}});
     loops_ = joined(axes);
     desc_ = tessera_packed_gemm(tessera_dtype(a_.dtype), m_, n_, k_);
+    desc_.dtype_b = tessera_dtype(b_.dtype);
     desc_.dtype_d = tessera_dtype(result().dtype);
     desc_.compute = tessera_compute(compute_named(options_.compute));
     desc_.sums = tessera_sums(sums_named(options_.sums));
@@ -240,9 +238,10 @@ Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Nu
 
 constexpr const char* kMatmul = R"(activation(alpha * a @ b + beta * out + bias), as numpy.matmul has it.
 
-a, b: arrays of float16, bfloat16, float32 or float64, both of one type and in one memory: NumPy, PyTorch, CuPy, JAX,
-anything with DLPack or the buffer protocol. Vectors and batches by NumPy's rules. Operands whose rows and columns both
-have gaps are copied, others are used where they are.
+a, b: arrays of float16, bfloat16, float32 or float64 in one memory: NumPy, PyTorch, CuPy, JAX, anything with DLPack or
+the buffer protocol. Both of one type, or one float32 and the other of 16 bits, or float64 and float32: the exact values
+are multiplied in the arithmetic of the wider type. Vectors and batches by NumPy's rules. Operands whose rows and
+columns both have gaps are copied, others are used where they are.
 out: where the result goes, of the product's shape; None: a new array of a's kind. Operands that share memory with it
 are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
@@ -250,7 +249,7 @@ activation: relu, gelu, gelu_tanh, silu, sigmoid or tanh.
 compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.
 sums: 'ordered': on one backend a row of the result has the same bits whatever other rows there are, in a batch and
 alone; None or 'any': products are added in any order.
-dtype: of the result: that of a and b, or float32 where they have 16 bits.
+dtype: of the result: the wider of a and b, or float32 where they have 16 bits.
 backend: 'cpu', 'cuda:0'...; None: the library's choice for host arrays, 'cuda' for arrays on a device.
 algorithm: as in TESSERA_GEMM_ALGORITHM. effort: 'estimate' or 'measure'.
 sm_limit: the most multiprocessors of a device that are occupied; 0: what TESSERA_SM_LIMIT says, else all.

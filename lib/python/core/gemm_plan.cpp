@@ -16,7 +16,7 @@ class ProductPlan : public KeptPlan {
  public:
   struct Form {
     std::int64_t m, n, k, batch;
-    DType dtype, dtype_out;
+    DType dtype, dtype_b, dtype_out;
     bool trans_a, trans_b;
     int bias;  ///< tessera_bias
   };
@@ -28,7 +28,7 @@ class ProductPlan : public KeptPlan {
     const double alpha = number(alpha_given, "alpha"), beta = number(beta_given, "beta");
     const Form& f = form_;
     Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
-    Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype);
+    Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype_b);
     if (out.is_none() && beta != 0.0) refuse_beta(beta);
     const Array result = out.is_none() ? empty_like(left, shape(f.m, f.n), f.dtype_out)
                                        : matrix(output_of(out, "out"), "out", f.m, f.n, f.dtype_out);
@@ -74,12 +74,16 @@ int bias_named(nb::handle object) {
   refuse_value("bias", object, "'row', a value for each, 'column', or None");
 }
 
-void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName out_dtype,
-               std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation, Text compute, Text sums,
-               Text backend, Text memory, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
-  ProductPlan::Form form{m, n, k, batch, dtype_named(dtype, "dtype"), DType::f32, trans_a, trans_b, bias_named(bias)};
-  form.dtype_out = result_type_named(out_dtype, "out_dtype", form.dtype);
+void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName dtype_b,
+               TypeName out_dtype, std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation,
+               Text compute, Text sums, Text backend, Text memory, Text algorithm, Text effort, Whole sm_limit,
+               Stream stream) {
+  const DType of_a = dtype_named(dtype, "dtype"), of_b = dtype_b.is_none() ? of_a : dtype_named(dtype_b, "dtype_b");
+  require_factors(of_a, "dtype", of_b, "dtype_b");
+  const DType of_out = result_type_named(out_dtype, "out_dtype", wider(of_a, of_b));
+  const ProductPlan::Form form{m, n, k, batch, of_a, of_b, of_out, trans_a, trans_b, bias_named(bias)};
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
+  desc.dtype_b = tessera_dtype(form.dtype_b);
   desc.dtype_d = desc.dtype_bias = tessera_dtype(form.dtype_out);
   if (form.bias == TESSERA_BIAS_NONE) desc.dtype_bias = 0;
   desc.batch = batch;
@@ -102,11 +106,13 @@ void define_gemm_plan(nb::module_& module) {
       "A product out = activation(alpha * op(a) @ op(b) + beta * out + bias) that is made once and "
       "executed many times, by one thread at a time. Matrices are in C order; op(x) is x or its "
       "transpose. Arrays of a batch have it as their first axis.");
-  plan.def("__init__", construct, "m"_a, "n"_a, "k"_a, nb::kw_only(), "dtype"_a = "float32", "out_dtype"_a = nb::none(),
-           "batch"_a = 1, "trans_a"_a = false, "trans_b"_a = false, "bias"_a = nb::none(), "activation"_a = nb::none(),
-           "compute"_a = nb::none(), "sums"_a = nb::none(), "backend"_a = nb::none(), "memory"_a = "host",
-           "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(),
-           "bias: 'row' (m values, one to each row), 'column' (n values) or None. memory: 'host' or 'device'. The rest "
+  plan.def("__init__", construct, "m"_a, "n"_a, "k"_a, nb::kw_only(), "dtype"_a = "float32", "dtype_b"_a = nb::none(),
+           "out_dtype"_a = nb::none(), "batch"_a = 1, "trans_a"_a = false, "trans_b"_a = false, "bias"_a = nb::none(),
+           "activation"_a = nb::none(), "compute"_a = nb::none(), "sums"_a = nb::none(), "backend"_a = nb::none(),
+           "memory"_a = "host", "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0,
+           "stream"_a = nb::none(),
+           "dtype: of a; dtype_b: of b, None: as a. bias: 'row' (m values, one to each row), 'column' (n values) or "
+           "None. memory: 'host' or 'device'. The rest "
            "as for matmul.");
   plan.def("execute", &ProductPlan::multiply, "a"_a, "b"_a, nb::kw_only(), "out"_a = nb::none(), "alpha"_a = 1.0,
            "beta"_a = 0.0, "bias"_a = nb::none(),

@@ -14,6 +14,7 @@
 #include "warpgroup_f32.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -40,26 +41,36 @@ class WarpgroupF32Plan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return workspace_.bytes; }
 
   void execute(const plugin::Execution& e) override {
-    GemmArguments<float> g = arguments_of<float>(problem_, e);
+    GemmArguments<float> g = arguments_of<float>(problem_, e);  // but for A and B
+    const Inputs in{e.operand<const std::byte>(0), e.operand<const std::byte>(1)};
     const DeviceGuard guard(context_.device());
     auto* const workspace = workspace_.bytes > 0 ? e.workspace<unsigned char>() : nullptr;
-    if (config_.whole()) return multiply(g, workspace);
+    if (config_.whole()) return multiply(g, in, workspace);
     const GemmArguments<float> all = g;
     g.batch = 1;
     for (std::int64_t i = 0; i < all.batch; ++i) {
-      g.a = all.a + i * g.stride_a, g.b = all.b + i * g.stride_b;
       g.c = all.c + i * g.stride_c, g.d = all.d + i * g.stride_d;
       g.finish = all.finish.at(i, 0, 0);
-      multiply_panels(g, workspace);
+      multiply_panels(g, from(in, i * g.stride_a, i * g.stride_b), workspace);
     }
   }
 
  private:
-  PartsOperand operand(const float* data, std::int64_t ld, std::int64_t stride, std::int64_t lines,
-                       const GemmArguments<float>& g, bool k_major, int block, const PartsPlaces& places,
-                       unsigned char* workspace) const {
+  /// A and B, of their types.
+  struct Inputs {
+    const std::byte *a, *b;
+  };
+  /// So many elements further.
+  Inputs from(const Inputs& in, std::int64_t a, std::int64_t b) const {
+    return {in.a + a * std::int64_t(plugin::size_of(problem_.dtype)),
+            in.b + b * std::int64_t(plugin::size_of(problem_.dtype_b))};
+  }
+
+  PartsOperand operand(const std::byte* data, tessera_dtype dtype, std::int64_t ld, std::int64_t stride,
+                       std::int64_t lines, const GemmArguments<float>& g, bool k_major, int block,
+                       const PartsPlaces& places, unsigned char* workspace) const {
     const std::int64_t matrices = warpgroup_f32_matrices(g.batch, stride, config_);
-    const bool vectors = at_vector(data) && whole_vectors(problem_.dtype, {ld, matrices > 1 ? stride : 0});
+    const bool vectors = at_vector(data) && whole_vectors(dtype, {ld, matrices > 1 ? stride : 0});
     return {data,
             ld,
             stride,
@@ -85,14 +96,12 @@ class WarpgroupF32Plan final : public plugin::Plan {
   }
 
   /// D holds the sums of the panels before.
-  void multiply_panels(const GemmArguments<float>& g, unsigned char* workspace) const {
+  void multiply_panels(const GemmArguments<float>& g, const Inputs& in, unsigned char* workspace) const {
     GemmArguments<float> panel = g;
     for (std::int64_t k = 0; k == 0 || k < g.k; k += config_.panel_k) {
       panel.k = std::min(config_.panel_k, g.k - k);
-      panel.a = g.a + (problem_.trans_a ? k * g.lda : k);
-      panel.b = g.b + (problem_.trans_b ? k : k * g.ldb);
       panel.finish = k + panel.k >= g.k ? g.finish : Finish<float>{};
-      multiply(panel, workspace);
+      multiply(panel, from(in, problem_.trans_a ? k * g.lda : k, problem_.trans_b ? k : k * g.ldb), workspace);
       panel.c = g.d, panel.ldc = g.ldd, panel.beta = 1.0f;
     }
   }
@@ -104,12 +113,14 @@ class WarpgroupF32Plan final : public plugin::Plan {
     return x;
   }
 
-  void multiply(const GemmArguments<float>& g, unsigned char* workspace) const {
+  void multiply(const GemmArguments<float>& g, const Inputs& in, unsigned char* workspace) const {
     const WarpgroupF32Tile& tile = config_.tile;
     WarpgroupF32Arguments w{{}, {}, sliced(g, workspace)};
     if (g.k > 0) {
-      w.a = operand(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), workspace_.a, workspace);
-      w.b = operand(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n, workspace_.b, workspace);
+      w.a = operand(in.a, problem_.dtype, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), workspace_.a,
+                    workspace);
+      w.b =
+          operand(in.b, problem_.dtype_b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n, workspace_.b, workspace);
       split(w.a, w.b);
     }
     const auto blocks = warpgroup_f32_blocks(g.m, g.n, g.batch, context_.machine(), config_);
@@ -129,7 +140,7 @@ class WarpgroupF32Plan final : public plugin::Plan {
 std::unique_ptr<plugin::Plan> make_warpgroup_f32(Context& context, const plugin::GemmProblem& problem,
                                                  const plugin::Parameters& parameters) {
 #ifdef TESSERA_CUDA_SM90A
-  const WarpgroupF32Config config = warpgroup_f32_config(parameters);
+  const WarpgroupF32Config config = warpgroup_f32_config(problem, parameters);
   return [&]<std::size_t... kNumber>(std::index_sequence<kNumber...>) {
     constexpr WarpgroupF32Kernels (*kKernels[])() = {warpgroup_f32_kernels_of<int(kNumber)>...};
     return std::make_unique<WarpgroupF32Plan>(context, problem, kKernels[config.tile.number](), config);
@@ -149,12 +160,13 @@ std::string why_unsupported(const plugin::GemmProblem& problem, const Machine& m
 #endif
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"warpgroup_f32",
-                                                                  why_unsupported,
-                                                                  warpgroup_f32_offers,
-                                                                  make_warpgroup_f32,
-                                                                  {.narrow = true, .epilogue = true, .ordered = true}},
-                                                                 0};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"warpgroup_f32",
+     why_unsupported,
+     warpgroup_f32_offers,
+     make_warpgroup_f32,
+     {.narrow = true, .epilogue = true, .ordered = true, .mixed = true}},
+    0};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -28,7 +28,8 @@ struct WarpgroupF32Shape {
   static constexpr int kSlabs = kTile.slabs, kDepth = kTile.depth();
   static constexpr int kLoadRegisters = 56, kRegisters = 224;
   static constexpr int kPieces = WarpgroupF32Tile::kSlab / Mode::kWidth;  ///< of 16 bytes, along a slab
-  static constexpr int kSlabBytesA = Mode::kParts * kPieces * kM * 16, kSlabBytesB = Mode::kParts * kPieces * kN * 16;
+  static constexpr int kSlabBytesA = Mode::OfA::kParts * kPieces * kM * 16;
+  static constexpr int kSlabBytesB = Mode::OfB::kParts * kPieces * kN * 16;
   static constexpr int kBytesA = kSlabs * kSlabBytesA, kBytesB = kSlabs * kSlabBytesB;
   static constexpr int kStageBytes = kBytesA + kBytesB;
   static_assert(kStageBytes == kTile.stage_bytes());
@@ -203,7 +204,7 @@ __device__ __forceinline__ void sum_carried(float (&sums)[kSums], const Warpgrou
 
 /// s 2^e, rounded once.
 __device__ __forceinline__ float times_power(float s, int e) {
-  if (e >= -100 && e <= 100) return s * F16x3::power(e);
+  if (e >= -100 && e <= 100) return s * F16Parts::power(e);
   return float(double(s) * __hiloint2double((e + 1023) << 20, 0));
 }
 
@@ -236,12 +237,12 @@ __device__ __forceinline__ void recompute_sums(float (&sums)[kSums], const Warpg
   const int lane = int(threadIdx.x) % 32;
   const std::int64_t first = std::int64_t(work.first_step) * Shape::kDepth;
   const std::int64_t last = min(first + w.x.k_per_slice, w.x.g.k);
-  const auto operand = [&](const PartsOperand& o, std::int64_t line) {
-    return RecomputedOperand{o.data + work.tile.batch * o.stride, o.k_major ? o.ld : 1, o.k_major ? 1 : o.ld, o.lines,
-                             line};
+  const auto operand = [&]<class T>(T, const PartsOperand& o, std::int64_t line) {
+    return RecomputedOperand<T>{static_cast<const T*>(o.data) + work.tile.batch * o.stride, o.k_major ? o.ld : 1,
+                                o.k_major ? 1 : o.ld, o.lines, line};
   };
-  recompute<8>(sums, operand(w.a, work.tile.row + row + lane / 4), operand(w.b, work.tile.column + lane % 4 * 2), first,
-               last);
+  recompute<8>(sums, operand(typename Shape::Mode::OfA::Element{}, w.a, work.tile.row + row + lane / 4),
+               operand(typename Shape::Mode::OfB::Element{}, w.b, work.tile.column + lane % 4 * 2), first, last);
 }
 
 /// Writes a warp's 16 rows, the first of which is `row` of the tile. Where they need no C, bias and activation, they go

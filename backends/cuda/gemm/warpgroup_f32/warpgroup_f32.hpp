@@ -49,6 +49,6 @@ std::int64_t warpgroup_f32_blocks(std::int64_t m, std::int64_t n, std::int64_t b
 
 /// "tile_m", "tile_n", "split", "compute", "panel_k": a configuration as parameters, and back.
 plugin::Parameters warpgroup_f32_parameters(const WarpgroupF32Config& config);
-WarpgroupF32Config warpgroup_f32_config(const plugin::Parameters& parameters);
+WarpgroupF32Config warpgroup_f32_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
 
 }  // namespace tessera::cuda

@@ -18,11 +18,11 @@ namespace tessera::cuda {
 /// parts, pieces of 16 bytes along k, lines. So a tile's share of a step is one piece of memory. What does not exist is
 /// zero.
 struct PartsOperand {
-  const float* data;
+  const void* data;         ///< of f32, or of 16 bits
   std::int64_t ld, stride;  ///< of the matrices
   std::int64_t lines, k, matrices;
   bool k_major;  ///< lines are contiguous, else their neighbours are
-  bool vectors;  ///< 16 bytes can be read at once, from multiples of four elements of a line on
+  bool vectors;  ///< 16 bytes can be read at once, from multiples of so many of a line on
   int block;
   int step_slabs;  ///< slabs of a step: there are whole steps
   unsigned char* parts;

@@ -35,12 +35,12 @@ std::uint64_t whole_lines(std::int64_t lines, std::int64_t tile, std::int64_t ma
 }
 
 /// What an operand's lines take, one after the other: parts, the largest elements, scales.
-std::array<std::uint64_t, 3> parts_bytes(const WarpgroupF32Tile& tile, std::uint64_t lines, std::int64_t k) {
+std::array<std::uint64_t, 3> parts_bytes(const WarpgroupF32Tile& tile, int parts, std::uint64_t lines, std::int64_t k) {
   const std::uint64_t depth = std::uint64_t(round_up(k, tile.depth()));
   const bool scales = tile.compute == TESSERA_COMPUTE_F16X3;
   constexpr std::uint64_t kWord = 4, kShares = 16;
-  return {place(lines * depth * std::uint64_t(WarpgroupF32Tile::element_bytes(tile.compute))),
-          scales ? place(lines * kShares * kWord) : 0, scales ? place(lines * kWord) : 0};
+  return {place(lines * depth * std::uint64_t(2 * parts)), scales ? place(lines * kShares * kWord) : 0,
+          scales ? place(lines * kWord) : 0};
 }
 
 PartsPlaces take(std::uint64_t& at, const std::array<std::uint64_t, 3>& bytes) {
@@ -74,8 +74,8 @@ double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 }
 
 /// Multiply-adds of an element and a multiprocessor's unit in a cycle.
-double products_a_cycle(const Machine& machine, std::int64_t compute) {
-  return machine.units.mma_16 / (compute == TESSERA_COMPUTE_BF16X6 ? 6.0 : 3.0);
+double products_a_cycle(const Machine& machine, const WarpgroupF32Tile& tile) {
+  return machine.units.mma_16 / double(tile.products());
 }
 
 /// A launch of products, of a panel.
@@ -83,7 +83,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const GemmCosts& c = machine.gemm;
   const double elements = double(tile.m()) * double(tile.n), units = tiles_of(p.m, p.n, p.batch, tile) * double(split);
   const double alone = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n}) ? 0.0 : 1.0;
-  const double rate = products_a_cycle(machine, tile.compute) * c.warpgroup.of_f32[std::size_t(tile.number)];
+  const double rate = products_a_cycle(machine, tile) * c.warpgroup.of_f32[std::size_t(tile.number)];
   return {.blocks = units * tile.cluster,
           .cluster = tile.cluster,
           .steps = double(ceil_div(ceil_div(p.k, tile.depth()), split)),
@@ -101,10 +101,10 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
   if (!config.whole()) p.batch = std::min<std::int64_t>(1, problem.batch), p.k = std::min(p.k, config.panel_k);
   const double panels = p.k > 0 ? double(ceil_div(problem.k, p.k)) : 1.0;
   const double launches = p.batch > 0 ? double(problem.batch / p.batch) * panels : 0.0;
-  const auto splitting = [&](std::int64_t lines, std::int64_t stride) {
+  const auto splitting = [&](std::int64_t lines, std::int64_t stride, tessera_dtype dtype, int parts) {
     const double elements = double(lines) * double(p.k) * double(warpgroup_f32_matrices(p.batch, stride, config));
     // f16x3 reads the operand twice, in two kernels.
-    const double element = 4.0 + tile.element_bytes(tile.compute);
+    const double element = double(plugin::size_of(dtype)) + 2.0 * parts;
     return tile.compute == TESSERA_COMPUTE_F16X3
                ? pass_seconds(elements * element / 2.0, machine) + pass_seconds(elements * 2.0, machine)
                : pass_seconds(elements * element / 2.0, machine);
@@ -114,8 +114,9 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
       config.split > 1 ? adding_seconds(double(config.split), double(config.split) * double(slice_bytes(p)), machine)
                        : 0.0;
   return machine.gemm.product.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
-         launches * (launch_seconds(launch_of(p, machine, tile, config.split), machine) + more + adding +
-                     splitting(p.m, p.stride_a) + splitting(p.n, p.stride_b));
+         launches *
+             (launch_seconds(launch_of(p, machine, tile, config.split), machine) + more + adding +
+              splitting(p.m, p.stride_a, p.dtype, tile.parts_a) + splitting(p.n, p.stride_b, p.dtype_b, tile.parts_b));
 }
 
 std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& machine,
@@ -123,12 +124,12 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
   std::vector<std::int64_t> arithmetic;
   for (const std::int64_t compute : permitted_arithmetic(p))
     if (compute == TESSERA_COMPUTE_BF16X6 || compute == TESSERA_COMPUTE_F16X3) arithmetic.push_back(compute);
-  if (p.ordered) arithmetic = {p.compute};
+  if (p.ordered) arithmetic = {p.mixed() ? TESSERA_COMPUTE_BF16X6 : p.compute};
   arithmetic = given.one_of("compute", arithmetic);
   std::vector<WarpgroupF32Tile> tiles;
   for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
-    if (std::ranges::count(arithmetic, tile.compute) != 0 && tile.shared_bytes() <= machine.shared_per_block &&
-        (!p.ordered || tile.ordered()))
+    if (std::ranges::count(arithmetic, tile.compute) != 0 && tile.is_for(p) &&
+        tile.shared_bytes() <= machine.shared_per_block && (!p.ordered || tile.ordered()))
       tiles.push_back(tile);
   keep_given(given, "tile_m", &WarpgroupF32Tile::m, tiles);
   keep_given(given, "tile_n", &WarpgroupF32Tile::n, tiles);
@@ -161,14 +162,14 @@ WarpgroupF32Workspace warpgroup_f32_workspace(const GemmProblem& p, const Warpgr
   if (is_empty(p)) return {};
   const WarpgroupF32Tile& tile = config.tile;
   const std::int64_t k = config.whole() ? p.k : std::min(p.k, config.panel_k);
-  const auto bytes_of = [&](std::int64_t lines, int block, std::int64_t stride) {
-    return parts_bytes(tile, whole_lines(lines, block, warpgroup_f32_matrices(p.batch, stride, config)), k);
+  const auto bytes_of = [&](std::int64_t lines, int block, std::int64_t stride, int parts) {
+    return parts_bytes(tile, parts, whole_lines(lines, block, warpgroup_f32_matrices(p.batch, stride, config)), k);
   };
   WarpgroupF32Workspace workspace{};
   if (config.split > 1) workspace.partial_bytes = std::uint64_t(config.split) * slice_bytes(p);
   std::uint64_t at = place(workspace.partial_bytes);
-  workspace.a = take(at, bytes_of(p.m, tile.m(), p.stride_a));
-  workspace.b = take(at, bytes_of(p.n, tile.n, p.stride_b));
+  workspace.a = take(at, bytes_of(p.m, tile.m(), p.stride_a, tile.parts_a));
+  workspace.b = take(at, bytes_of(p.n, tile.n, p.stride_b, tile.parts_b));
   workspace.bytes = at;
   return workspace;
 }
@@ -187,9 +188,9 @@ plugin::Parameters warpgroup_f32_parameters(const WarpgroupF32Config& config) {
           {"panel_k", config.panel_k}};
 }
 
-WarpgroupF32Config warpgroup_f32_config(const plugin::Parameters& parameters) {
+WarpgroupF32Config warpgroup_f32_config(const GemmProblem& problem, const plugin::Parameters& parameters) {
   for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
-    if (tile.compute == parameters.at("compute") && tile.m() == parameters.at("tile_m") &&
+    if (tile.is_for(problem) && tile.compute == parameters.at("compute") && tile.m() == parameters.at("tile_m") &&
         tile.n == parameters.at("tile_n"))
       return {tile, parameters.at("split"), parameters.at("panel_k")};
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup_f32 has no such tile");
@@ -197,7 +198,7 @@ WarpgroupF32Config warpgroup_f32_config(const plugin::Parameters& parameters) {
 
 std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& machine) {
   if (std::string why = why_not_hopper(machine); !why.empty()) return why;
-  if (plugin::size_of(p.dtype) != sizeof(std::uint32_t)) return "it is for f32";
+  if (plugin::size_of(p.wider()) != sizeof(std::uint32_t)) return "it is for f32";
   if (p.compute == TESSERA_COMPUTE_STRICT)
     return "it computes in bf16x6 and f16x3, and the product permits strict alone";
   if (p.ordered && p.compute == TESSERA_COMPUTE_TF32) return "the device's ordered sums of tf32 are those of warpgroup";

@@ -7,61 +7,19 @@
 
 #include "../../convert.cuh"
 #include "../../early_start.cuh"
+#include "../bf16_parts.cuh"
 #include "warpgroup_f32_kernels.cuh"
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace tessera::cuda {
 
-/// The parts of A and B of a product of parts. Products are added in an order in which the largest comes last: what is
-/// cut off its sums is small beside it, and what is cut off the others' is smaller.
-struct PartPair {
-  int a, b;
-};
-
-/// x is the sum of three bf16, exactly unless its last bits are below 2^-133: each is the one nearest to what those
-/// before leave of x. The first of a finite x is finite.
-struct Bf16x6 {
-  using Part = bfloat16;
-  static constexpr int kCompute = TESSERA_COMPUTE_BF16X6, kParts = 3, kWidth = 8;  ///< elements of 16 bytes
-  static constexpr bool kScales = false;
-
-  static constexpr int kProducts = 6;
-  static __device__ constexpr PartPair product(int i) {
-    constexpr PartPair kPairs[] = {{0, 2}, {2, 0}, {1, 1}, {0, 1}, {1, 0}, {0, 0}};
-    return kPairs[i];
-  }
-
-  static __device__ __forceinline__ float within(float x) {
-    constexpr float kLargest = 0x1.fep127f;
-    return fabsf(x) < INFINITY ? fminf(fmaxf(x, -kLargest), kLargest) : x;
-  }
-  static __device__ __forceinline__ void split(float (&x)[kWidth], std::int32_t, uint4 (&parts)[kParts]) {
-#pragma unroll
-    for (int part = 0; part < kParts; ++part) {
-      std::uint32_t words[kWidth / 2];
-#pragma unroll
-      for (int e = 0; e < kWidth; e += 2) {
-        const float low = part == 0 ? within(x[e]) : x[e], high = part == 0 ? within(x[e + 1]) : x[e + 1];
-        const std::uint32_t word = words[e / 2] = detail::word_of(bfloat16{}, low, high);
-        x[e] -= detail::lower(bfloat16{}, word), x[e + 1] -= detail::upper(bfloat16{}, word);
-      }
-      parts[part] = {words[0], words[1], words[2], words[3]};
-    }
-  }
-};
-
 /// x 2^scale is nearly the sum of two f16.
-struct F16x3 {
-  using Part = float16;
-  static constexpr int kCompute = TESSERA_COMPUTE_F16X3, kParts = 2, kWidth = 8;
-  static constexpr bool kScales = true;
-
-  static constexpr int kProducts = 3;
-  static __device__ constexpr PartPair product(int i) {
-    constexpr PartPair kPairs[] = {{0, 1}, {1, 0}, {0, 0}};
-    return kPairs[i];
-  }
+struct F16Parts {
+  using Element = float;
+  static constexpr int kParts = 2, kWidth = 8;
 
   /// 2^i for a normal result.
   static __device__ __forceinline__ float power(int i) { return __uint_as_float(std::uint32_t(i + 127) << 23); }
@@ -91,6 +49,20 @@ struct F16x3 {
   }
 };
 
+struct F16x3 {
+  using Part = float16;
+  using OfA = F16Parts;
+  using OfB = F16Parts;
+  static constexpr int kCompute = TESSERA_COMPUTE_F16X3, kWidth = F16Parts::kWidth;
+  static constexpr bool kScales = true;
+
+  static constexpr int kProducts = 3;
+  static __device__ constexpr PartPair product(int i) {
+    constexpr PartPair kPairs[] = {{0, 1}, {1, 0}, {0, 0}};
+    return kPairs[i];
+  }
+};
+
 /// 64 lines by a stretch of k of a matrix, which a block of threads has to do. A warp reads whole sectors: of 8 lines
 /// 4 pieces of 16 bytes each, or of 32 neighbouring lines one; a thread has every fourth piece of its line.
 template <int kWidth>
@@ -109,25 +81,29 @@ struct PartsWork {
   }
   __device__ std::int64_t line() const { return first_line + row; }
 
-  /// The thread's elements from `k` on: piece, then along k. Zeros where none are.
+  /// The thread's elements, of type T, from `k` on: piece, then along k. Zeros where none are.
+  template <class T>
   __device__ __forceinline__ void load(const PartsOperand& o, std::int64_t k, float (&x)[kPieces][kWidth]) const {
+    constexpr int kVector = int(16 / sizeof(T));
     const bool exists = line() < o.lines;
-    const float* const from = o.data + matrix * o.stride + (exists ? line() * (o.k_major ? o.ld : 1) : 0);
+    const T* const from =
+        static_cast<const T*>(o.data) + matrix * o.stride + (exists ? line() * (o.k_major ? o.ld : 1) : 0);
     if (o.k_major && o.vectors) {
 #pragma unroll
       for (int i = 0; i < kPieces; ++i)
 #pragma unroll
-        for (int e = 0; e < kWidth; e += 4) {
+        for (int e = 0; e < kWidth; e += kVector) {
           const std::int64_t at = k + (4 * i + piece) * kWidth + e;
-          float4 v{0.0f, 0.0f, 0.0f, 0.0f};
-          if (exists && at + 4 <= o.k) {
-            v = __ldg(reinterpret_cast<const float4*>(from + at));
+          Vector<T, kVector> v{};
+          if (exists && at + kVector <= o.k) {
+            const uint4 words = __ldg(reinterpret_cast<const uint4*>(from + at));
+            memcpy(&v, &words, sizeof v);
           } else if (exists) {
-            if (at < o.k) v.x = from[at];
-            if (at + 1 < o.k) v.y = from[at + 1];
-            if (at + 2 < o.k) v.z = from[at + 2];
+#pragma unroll
+            for (int one = 0; one < kVector - 1; ++one)
+              if (at + one < o.k) v.value[one] = from[at + one];
           }
-          x[i][e] = v.x, x[i][e + 1] = v.y, x[i][e + 2] = v.z, x[i][e + 3] = v.w;
+          widen(v, &x[i][e]);
         }
       return;
     }
@@ -137,7 +113,7 @@ struct PartsWork {
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) {
         const std::int64_t at = k + (4 * i + piece) * kWidth + e;
-        x[i][e] = exists && at < o.k ? __ldg(from + at * step) : 0.0f;
+        x[i][e] = exists && at < o.k ? value_at(from + at * step) : 0.0f;
       }
   }
 };
@@ -167,7 +143,7 @@ __global__ void __launch_bounds__(kPartsThreads) gemm_largest_kernel(const __gri
   std::uint32_t mine = 0;
   for (std::int64_t k = first; k < last; k += kPartsDepth) {
     float x[PartsWork<kWidth>::kPieces][kWidth];
-    work.load(o, k, x);
+    work.template load<float>(o, k, x);
 #pragma unroll
     for (auto& piece : x)
 #pragma unroll
@@ -190,30 +166,22 @@ __device__ __forceinline__ void find_scales(const PartsOperand& o, std::int64_t 
   std::uint32_t largest = max(max(shares.x, shares.y), max(shares.z, shares.w));
   for (int lanes = 1; lanes <= 2; lanes *= 2) largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, lanes));
   if (threadIdx.x % 4 == 0) {
-    const std::int32_t scale = scales[threadIdx.x / 4] = F16x3::scale_of(largest);
+    const std::int32_t scale = scales[threadIdx.x / 4] = F16Parts::scale_of(largest);
     if (keeps) o.scale[line] = scale;
   }
   __syncthreads();
 }
 
-/// Writes the parts.
-template <class Mode>
-__global__ void __launch_bounds__(kPartsThreads) gemm_parts_kernel(const __grid_constant__ PartsArguments arguments) {
+/// Writes the parts of a stretch of 64 lines.
+template <class Mode, class Of>
+__device__ __forceinline__ void write_parts(const PartsOperand& o, std::int64_t item, std::int64_t stretches,
+                                            std::int32_t (&scales)[kPartsLines]) {
   constexpr int kWidth = Mode::kWidth, kAcross = WarpgroupF32Tile::kSlab / kWidth;
   using Work = PartsWork<kWidth>;
-  __shared__ std::int32_t scales[kPartsLines];
-  wait_for_predecessor();
-  start_successor();
-  const auto stretches = [](const PartsOperand& o) { return (o.k + kPartsDepth - 1) / kPartsDepth; };
-  const std::int64_t items_a = arguments.of[0].all_lines() / kPartsLines * stretches(arguments.of[0]);
-  // Backwards, after gemm_largest_kernel: what that has read last is in the second-level cache.
-  const std::int64_t place = Mode::kScales ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  const bool is_b = place >= items_a;
-  const PartsOperand& o = arguments.of[is_b];
-  const std::int64_t item = place - (is_b ? items_a : 0), number = item % stretches(o);
-  const Work work(o, item / stretches(o));
+  const std::int64_t number = item % stretches;
+  const Work work(o, item / stretches);
   float x[Work::kPieces][kWidth];
-  work.load(o, number * kPartsDepth, x);
+  work.template load<typename Of::Element>(o, number * kPartsDepth, x);
   std::int32_t scale = 0;
   if constexpr (Mode::kScales) {
     find_scales(o, work.matrix, work.first_line, number == 0, scales);
@@ -225,14 +193,35 @@ __global__ void __launch_bounds__(kPartsThreads) gemm_parts_kernel(const __grid_
   for (int i = 0; i < Work::kPieces; ++i) {
     const int piece = 4 * i + work.piece;
     const std::int64_t slab = number * (kPartsDepth / WarpgroupF32Tile::kSlab) + piece / kAcross;
-    uint4 parts[Mode::kParts];
-    Mode::split(x[i], scale, parts);
+    uint4 parts[Of::kParts];
+    Of::split(x[i], scale, parts);
     if (slab >= slabs) continue;
-    uint4* const to = reinterpret_cast<uint4*>(o.parts) + (block * slabs + slab) * (Mode::kParts * kAcross * o.block) +
+    uint4* const to = reinterpret_cast<uint4*>(o.parts) + (block * slabs + slab) * (Of::kParts * kAcross * o.block) +
                       (piece % kAcross * o.block + line);
 #pragma unroll
-    for (int part = 0; part < Mode::kParts; ++part) to[part * kAcross * o.block] = parts[part];
+    for (int part = 0; part < Of::kParts; ++part) to[part * kAcross * o.block] = parts[part];
   }
+}
+
+/// Writes the parts.
+template <class Mode>
+__global__ void __launch_bounds__(kPartsThreads) gemm_parts_kernel(const __grid_constant__ PartsArguments arguments) {
+  __shared__ std::int32_t scales[kPartsLines];
+  wait_for_predecessor();
+  start_successor();
+  const auto stretches = [](const PartsOperand& o) { return (o.k + kPartsDepth - 1) / kPartsDepth; };
+  const std::int64_t items_a = arguments.of[0].all_lines() / kPartsLines * stretches(arguments.of[0]);
+  // Backwards, after gemm_largest_kernel: what that has read last is in the second-level cache.
+  const std::int64_t place = Mode::kScales ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const bool is_b = place >= items_a;
+  const PartsOperand& o = arguments.of[is_b];
+  const std::int64_t item = place - (is_b ? items_a : 0);
+  if constexpr (std::is_same_v<typename Mode::OfA, typename Mode::OfB>)
+    write_parts<Mode, typename Mode::OfA>(o, item, stretches(o), scales);
+  else if (is_b)
+    write_parts<Mode, typename Mode::OfB>(o, item, stretches(o), scales);
+  else
+    write_parts<Mode, typename Mode::OfA>(o, item, stretches(o), scales);
 }
 
 }  // namespace tessera::cuda

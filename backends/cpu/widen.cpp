@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Copies of elements in the next wider type, before products of two types.
+
+#include "context.hpp"
+#include "convert.hpp"
+#include "thread_pool.hpp"
+
+#include <tessera/plugin/widening.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace tessera::cpu {
+namespace {
+
+inline void widen_row(const float* from, std::int64_t count, double* to) { std::copy(from, from + count, to); }
+template <class T>
+void widen_row(const T* from, std::int64_t count, float* to) {
+  copy_wide(from, count, to);
+}
+
+}  // namespace
+
+plugin::Widen Context::widening(const plugin::Widening& w) {
+  return plugin::with_types(w.from, [&]<class T>(std::type_identity<T>) -> plugin::Widen {
+    if constexpr (std::is_same_v<T, double>)
+      return {};  // nothing is wider
+    else
+      return [w, threads = machine_.useful_threads(widening_seconds(machine_, w))](const void* from, void* to) {
+        using To = std::conditional_t<sizeof(T) == 2, float, double>;
+        run_team(threads, [&](const Team& team) {
+          const std::int64_t rows = w.rows * w.matrices;
+          for (std::int64_t row = team.begin(rows), end = team.end(rows); row < end; ++row)
+            widen_row(static_cast<const T*>(from) + row / w.rows * w.stride + row % w.rows * w.ld, w.columns,
+                      static_cast<To*>(to) + row * w.copy_ld);
+        });
+      };
+  });
+}
+
+double Context::widening_seconds(const Machine& machine, const plugin::Widening& w) {
+  // What is written is read before.
+  const double bytes = w.elements() * double(plugin::size_of(w.from) + 2 * plugin::size_of(w.to));
+  return machine.overhead(1) + bytes / machine.bandwidth(1);
+}
+
+}  // namespace tessera::cpu

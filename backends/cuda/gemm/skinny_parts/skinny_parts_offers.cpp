@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../../launch_limits.hpp"
+#include "../../vector_access.hpp"
+#include "../offers.hpp"
+#include "../tile_model.hpp"
+#include "skinny_parts.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::ceil_div;
+using plugin::GemmProblem;
+
+constexpr std::array<std::int64_t, 4> kSplits{1, 2, 4, 8};
+constexpr std::array<std::int64_t, 2> kTurns{0, 1};
+constexpr std::array<std::int64_t, 1> kArithmetic{TESSERA_COMPUTE_BF16X6};
+
+/// Parts of an element.
+int parts_of(tessera_dtype dtype) { return WarpgroupF32Tile::parts_of(dtype); }
+
+double blocks_of(const GemmProblem& p, const SkinnyPartsConfig& config) {
+  const std::int64_t few = config.turned ? p.n : p.m, many = config.turned ? p.m : p.n;
+  return double(ceil_div(few, config.tile.few)) * double(ceil_div(many, config.tile.many)) * double(p.batch) *
+         double(config.split);
+}
+
+/// The share of the tensor cores' rate that mma.sync reaches, instructions to split an element, and seconds of a step
+/// whose elements are waited for: on an H200.
+constexpr double kRate = 0.5, kSplitting = 6.5, kStepSeconds = 2.5e-7, kWaitSeconds = 7.5e-7;
+
+/// A block's warps have a slice of k each, or two share one.
+TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyPartsConfig& config) {
+  const SkinnyPartsTile& tile = config.tile;
+  const int parts = parts_of(p.dtype) * parts_of(p.dtype_b), products = parts == 9 ? 6 : parts == 6 ? 5 : 3;
+  const double few = double(tile.few) * tile.slices(), many = double(tile.many) * SkinnyPartsTile::kWarps;
+  const double multiplying =
+      few * tile.many * SkinnyPartsTile::kStep * products / (double(machine.units.mma_16) * kRate);
+  const double splitting = (few + many) * SkinnyPartsTile::kStep * kSplitting / double(machine.units.fma_f32);
+  return {.blocks = blocks_of(p, config),
+          .blocks_per_sm = tile.blocks,
+          .cluster = config.split,
+          .steps = double(ceil_div(ceil_div(p.k, SkinnyPartsTile::kStep), tile.slices() * config.split)),
+          .units = multiplying + splitting,
+          .latency = kStepSeconds + kWaitSeconds / tile.ahead,
+          .pipeline = true,
+          .fill = config.split > 1 ? machine.gemm.product.cluster : 0.0,
+          .bytes = operand_bytes(p)};
+}
+
+}  // namespace
+
+SkinnyPartsConfig skinny_parts_config(const plugin::Parameters& parameters) {
+  for (const SkinnyPartsTile& tile : kSkinnyPartsTiles)
+    if (tile.few == parameters.at("tile") && tile.many == parameters.at("width"))
+      return {tile, parameters.at("turned") != 0, parameters.at("split")};
+  throw plugin::Error(TESSERA_INTERNAL, "skinny_parts has no such tile");
+}
+
+bool skinny_parts_vectors(tessera_dtype dtype, std::int64_t ld, std::int64_t stride) {
+  return alignment_of(dtype, {ld, stride}) >= int(4 * plugin::size_of(dtype));
+}
+
+std::string skinny_parts_why_unsupported(const GemmProblem& p, const Machine& machine) {
+  if (plugin::size_of(p.wider()) != 4) return "it is for f32";
+  if (p.compute == TESSERA_COMPUTE_STRICT) return "it computes by parts, and the product permits strict alone";
+  if (!machine.clusters()) return "it is for devices with clusters, of compute capability 9.0 and later";
+  if (std::min(p.m, p.n) > kSkinnyPartsMost)
+    return "D has more than " + std::to_string(kSkinnyPartsMost) + " rows and columns: " + std::to_string(p.m) + " x " +
+           std::to_string(p.n);
+  if (blocks_of(p, {kSkinnyPartsTiles[0], p.m > p.n, 1}) > double(kMaxGridX))
+    return "D has more than " + std::to_string(kMaxGridX) + " tiles of 16 x 16 in all matrices";
+  return {};
+}
+
+void skinny_parts_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                         std::uint64_t, plugin::OfferList& offers) {
+  std::vector<SkinnyPartsTile> tiles(kSkinnyPartsTiles.begin(), kSkinnyPartsTiles.end());
+  keep_given(given, "tile", &SkinnyPartsTile::few, tiles);
+  keep_given(given, "width", &SkinnyPartsTile::many, tiles);
+  const std::int64_t compute = given.one_of("compute", kArithmetic).front();
+  const std::vector<std::int64_t> both = given.in_range("turned", kTurns, 0, 1),
+                                  splits = given.one_of("split", kSplits);
+  for (const std::int64_t turned : both) {
+    const std::int64_t few = turned != 0 ? p.n : p.m, many = turned != 0 ? p.m : p.n;
+    if (both.size() > 1 && few > many) continue;
+    for (const SkinnyPartsTile& tile : tiles) {
+      if (tiles.size() > 1 && tile.few > 16 && few <= tile.few / 2) continue;  // a lower one has them all
+      for (const std::int64_t split : splits) {
+        const SkinnyPartsConfig config{tile, turned != 0, split};
+        const double blocks = blocks_of(p, config);
+        if (blocks > double(kMaxGridX)) break;
+        if (splits.size() > 1 && split > 1 && blocks > 2.0 * machine.multiprocessors) break;
+        offers.add(
+            {{{"tile", tile.few}, {"width", tile.many}, {"turned", turned}, {"split", split}, {"compute", compute}},
+             launch_seconds(launch_of(p, machine, config), machine) + finishing_seconds(p, machine)});
+      }
+    }
+  }
+}
+
+}  // namespace tessera::cuda
