@@ -16,26 +16,30 @@
 namespace tessera::cpu {
 namespace {
 
-inline void widen_row(const float* from, std::int64_t count, double* to) { std::copy(from, from + count, to); }
 template <class T>
-void widen_row(const T* from, std::int64_t count, float* to) {
-  copy_wide(from, count, to);
+using Wider = std::conditional_t<sizeof(T) == 2, Scalar<T>, double>;
+
+template <class T>
+void widen_row(const T* from, std::int64_t count, Wider<T>* to) {
+  if constexpr (sizeof(T) == 2)
+    copy_wide(from, count, to);
+  else
+    std::copy(from, from + count, to);
 }
 
 }  // namespace
 
 plugin::Widen Context::widening(const plugin::Widening& w) {
   return plugin::with_types(w.from, [&]<class T>(std::type_identity<T>) -> plugin::Widen {
-    if constexpr (std::is_same_v<T, double>)
+    if constexpr (sizeof(T) == sizeof(double))
       return {};  // nothing is wider
     else
       return [w, threads = machine_.useful_threads(widening_seconds(machine_, w))](const void* from, void* to) {
-        using To = std::conditional_t<sizeof(T) == 2, float, double>;
         run_team(threads, [&](const Team& team) {
           const std::int64_t rows = w.rows * w.matrices;
           for (std::int64_t row = team.begin(rows), end = team.end(rows); row < end; ++row)
             widen_row(static_cast<const T*>(from) + row / w.rows * w.stride + row % w.rows * w.ld, w.columns,
-                      static_cast<To*>(to) + row * w.copy_ld);
+                      static_cast<Wider<T>*>(to) + row * w.copy_ld);
         });
       };
   });

@@ -21,7 +21,7 @@ namespace {
 constexpr int kWidenThreads = 256, kWidenWidth = 8;  ///< elements of a thread, which the copy's rows are multiples of
 
 template <class T>
-using Wider = std::conditional_t<sizeof(T) == 2, float, double>;
+using Wider = std::conditional_t<kNarrow<T>, Scalar<T>, double>;
 
 template <class T>
 struct WidenArguments {
@@ -95,7 +95,7 @@ class Widener {
 
 plugin::Widen Context::widening(const plugin::Widening& w) {
   return plugin::with_types(w.from, [&]<class T>(std::type_identity<T>) -> plugin::Widen {
-    if constexpr (std::is_same_v<T, double>)
+    if constexpr (sizeof(T) == sizeof(double))
       return {};  // nothing is wider
     else
       return Widener<T>(*this, w);

@@ -290,9 +290,9 @@ struct OneProduct {
     desc.dtype = kDType<element_of<A>>;
     desc.dtype_d = kDType<element_of<C>>;
     desc.dtype_b = kDType<element_of<B>>;
-    constexpr DType kWider = wider(kDType<element_of<A>>, kDType<element_of<B>>);
+    using Wider = std::conditional_t<(sizeof(element_of<A>) < sizeof(element_of<B>)), element_of<B>, element_of<A>>;
     if (!can_multiply(desc.dtype, *desc.dtype_b)) require_type("b", *desc.dtype_b, "a", desc.dtype);
-    if (tessera::size_of(kWider) > 2 || *desc.dtype_d != DType::f32) require_type("c", *desc.dtype_d, "a and b", kWider);
+    if (*desc.dtype_d != kDType<Scalar<Wider>>) require_type("c", *desc.dtype_d, "a and b", kDType<Wider>);
     (set_bias(desc, more), ...);
     GemmPlan(tessera_plan_borrow, context, desc, options_for<C>(options)).execute(alpha, a, b, beta, c, more...);
   }

@@ -76,7 +76,7 @@ std::vector<Kind> all_kinds() {
     for (const DType b : kDTypes)
       if (a != b && can_multiply(a, b)) {
         kinds.push_back(Kind::mixed(a, b, TESSERA_COMPUTE_STRICT));
-        if (wider(a, b) == DType::f32) kinds.push_back(Kind::mixed(a, b, TESSERA_COMPUTE_BF16X6));
+        if (size_of(wider(a, b)) == 4) kinds.push_back(Kind::mixed(a, b, TESSERA_COMPUTE_BF16X6));
       }
   return kinds;
 }

@@ -83,12 +83,13 @@ std::vector<int> tiles(Compute compute) {
   return {192, 128, 64};
 }
 
-/// Ways of bf16x6: both tiles of warpgroup_f32, and all of skinny_parts, of D as it lies and turned.
-std::vector<std::string> bf16x6_ways(std::int64_t k) {
+/// Tiles of warpgroup_f32 with and without slices, and of bf16x6 all of skinny_parts, of D as it lies and turned.
+std::vector<std::string> ways_of(Compute compute, std::int64_t k) {
   std::vector<std::string> ways;
-  for (const int tile_n : tiles(Compute::bf16x6))
+  for (const int tile_n : tiles(compute))
     for (const int split : {1, 3})
-      if (split <= (k + 63) / 64) ways.push_back(forced(Compute::bf16x6, tile_n, split));
+      if (split <= (k + 63) / 64) ways.push_back(forced(compute, tile_n, split));
+  if (compute != Compute::bf16x6) return ways;
   for (const char* tile : {"tile=16,width=16", "tile=16,width=32", "tile=32,width=32", "tile=64,width=32"})
     for (const char* rest : {",turned=0,split=1", ",turned=1,split=2", ",turned=0,split=8"})
       ways.push_back(std::string("skinny_parts:") + tile + rest);
@@ -140,14 +141,7 @@ TEST_CASE("products of parts are exact, bit for bit, and none of them can be lef
         cases.push_back(stored(desc, twelve, [&](std::int64_t, std::int64_t) { return odd(random, 12); }));
       for (std::size_t i = 0; i < cases.size(); ++i) {
         const std::vector<float> expected = strictly(context, desc, cases[i]);
-        for (const int tile_n : tiles(compute))
-          for (const int split : {1, 3}) {
-            if (split > (desc.k + 63) / 64) continue;
-            CAPTURE(int(compute), desc.m, desc.k, transposes, i, tile_n, split);
-            CHECK(product(context, desc, forced(compute, tile_n, split), cases[i]) == expected);
-          }
-        if (compute != Compute::bf16x6) continue;
-        for (const std::string& way : bf16x6_ways(desc.k)) {
+        for (const std::string& way : ways_of(compute, desc.k)) {
           CAPTURE(desc.m, desc.k, transposes, i, way);
           CHECK(product(context, desc, way, cases[i]) == expected);
         }
@@ -187,7 +181,7 @@ void check_mixed_parts(Context& context, const GemmDesc& desc) {
   const auto turned = [](auto value) { return [value](std::int64_t p, std::int64_t j) { return value(j, p); }; };
   const auto check = [&]<class T, class U>(T, U, const Operands& o) {
     const std::vector<float> expected = strictly(context, desc, o);
-    for (const std::string& way : bf16x6_ways(desc.k)) {
+    for (const std::string& way : ways_of(Compute::bf16x6, desc.k)) {
       CAPTURE(name_of(kDType<T>), name_of(kDType<U>), desc.m, desc.k, way);
       CHECK(mixed_product<T, U>(context, desc, way, o) == expected);
     }
@@ -277,6 +271,15 @@ TEST_CASE("warpgroup_f32's bits depend neither on addresses nor on other rows, a
     }
 }
 
+namespace {
+
+/// The same infinity, NaN for NaN, and numbers to some ten bits.
+bool is_near(float x, float y) {
+  return std::isnan(y) ? std::isnan(x) : std::isinf(y) ? x == y : std::abs(x - y) <= 0x1p-10f * std::abs(y);
+}
+
+}  // namespace
+
 TEST_CASE("numbers that are not finite are what they are in f32") {
   Context context = open_cuda();
   require_hopper();
@@ -304,15 +307,12 @@ TEST_CASE("numbers that are not finite are what they are in f32") {
         };
         const Operands o = stored(desc, a, b);
         const std::vector<float> expected = strictly(context, desc, o);
-        const auto is = [&](float x, float y) {
-          return std::isnan(y) ? std::isnan(x) : std::isinf(y) ? x == y : std::abs(x - y) <= 0x1p-10f * std::abs(y);
-        };
         std::vector<std::string> ways{forced(compute, 128, split)};
         if (compute == Compute::bf16x6) ways.push_back("skinny_parts:split=" + std::to_string(split));
         for (const std::string& way : ways) {
           const std::vector<float> result = product(context, desc, way, o);
           CAPTURE(way, transposes);
-          CHECK(std::ranges::equal(result, expected, is));
+          CHECK(std::ranges::equal(result, expected, is_near));
           CHECK(std::isinf(result[8 * 150 + 20]));
           CHECK(std::isnan(result[7 * 150 + 11]));
         }

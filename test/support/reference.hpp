@@ -25,9 +25,9 @@ struct Expected {
   std::vector<char> untouched;  ///< points that keep the input's bits (stencils with fixed sides); empty: none
 };
 
-/// activation(alpha op(A) op(B) + beta C + bias), A of type T, B of type U, C and D of type D. `bias`: packed, the values of
-/// one matrix of the batch after another; empty where there is none. With `exact` the caller vouches that every partial
-/// sum fits in the type of sums, and that the activation is exact.
+/// activation(alpha op(A) op(B) + beta C + bias), A of type T, B of type U, C and D of type D. `bias`: packed, the
+/// values of one matrix of the batch after another; empty where there is none. With `exact` the caller vouches that
+/// every partial sum fits in the type of sums, and that the activation is exact.
 template <class T, class D = T, class U = T>
 Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const U* b, Scalar<D> beta, const D* c,
                            bool exact, const std::vector<double>& bias = {});

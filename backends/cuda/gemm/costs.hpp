@@ -74,8 +74,8 @@ struct WarpgroupTypeRates {
 struct WarpgroupRates {
   WarpgroupTypeRates of_16{0.8617, 1.049e-07, 5.615e-08}, of_tf32{0.8802, 2.408e-07, 7.044e-08};
   /// warpgroup_f32.
-  std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5, 0.63, 0.5,
-                                                                0.63, 0.5,  0.75,   0.65,   0.75, 0.65};
+  std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5,  0.63, 0.5,
+                                                       0.63, 0.5,  0.75,   0.65,   0.75, 0.65};
   double element = 2.112e-11, write_one = 0.3778;                         ///< as of the other kernels
   double cluster = 1.541e-06, slice = 1.746e-07, slice_read = 4.875e-08;  ///< to add slices in a cluster, as there
 };

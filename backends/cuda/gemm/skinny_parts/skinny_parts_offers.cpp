@@ -32,9 +32,22 @@ double blocks_of(const GemmProblem& p, const SkinnyPartsConfig& config) {
          double(config.split);
 }
 
-/// The share of the tensor cores' rate that mma.sync reaches, instructions to split an element, and seconds of a step
-/// whose elements are waited for: on an H200.
-constexpr double kRate = 0.5, kSplitting = 6.5, kStepSeconds = 2.5e-7, kWaitSeconds = 7.5e-7;
+/// The share of the tensor cores' rate that mma.sync reaches, instructions to split an element, and seconds: of a step,
+/// and more where few are read ahead; of one that is read element by element, whose instructions are kEach times as
+/// many; of the last where k ends within it; and to add slices. On an H200.
+constexpr double kRate = 0.5, kSplitting = 6.5, kEach = 2.0;
+constexpr double kStepSeconds = 2.5e-7, kWaitSeconds = 7.5e-7, kEachSeconds = 7e-7, kLastSeconds = 7e-7,
+                 kClusterSeconds = 6e-7;
+
+/// Whether both operands can be read by wide reads.
+bool is_wide(const GemmProblem& p, const SkinnyPartsConfig& config) {
+  const int few = config.tile.few / config.tile.warps / 8, many = config.tile.many / 8;  // lines of a group
+  const auto lines = [](std::int64_t extent, bool k_major, int count) { return k_major || extent % count == 0; };
+  const bool a = lines(p.m, !p.trans_a, config.turned ? many : few),
+             b = lines(p.n, p.trans_b, config.turned ? few : many);
+  return a && b && skinny_parts_vectors(p.dtype, p.lda, p.stride_a) &&
+         skinny_parts_vectors(p.dtype_b, p.ldb, p.stride_b);
+}
 
 /// A block's warps have a slice of k each, or two share one.
 TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyPartsConfig& config) {
@@ -44,14 +57,15 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyP
   const double multiplying =
       few * tile.many * SkinnyPartsTile::kStep * products / (double(machine.units.mma_16) * kRate);
   const double splitting = (few + many) * SkinnyPartsTile::kStep * kSplitting / double(machine.units.fma_f32);
+  const bool wide = is_wide(p, config), ends_within = p.k % SkinnyPartsTile::kStep != 0;
   return {.blocks = blocks_of(p, config),
           .blocks_per_sm = tile.blocks,
           .cluster = config.split,
           .steps = double(ceil_div(ceil_div(p.k, SkinnyPartsTile::kStep), tile.slices() * config.split)),
-          .units = multiplying + splitting,
-          .latency = kStepSeconds + kWaitSeconds / tile.ahead,
+          .units = (multiplying + splitting) * (wide ? 1.0 : kEach),
+          .latency = wide ? kStepSeconds + kWaitSeconds / tile.ahead : kEachSeconds,
           .pipeline = true,
-          .fill = config.split > 1 ? machine.gemm.product.cluster : 0.0,
+          .fill = (config.split > 1 ? kClusterSeconds : 0.0) + (wide && ends_within ? kLastSeconds : 0.0),
           .bytes = operand_bytes(p)};
 }
 

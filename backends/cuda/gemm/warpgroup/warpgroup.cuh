@@ -164,13 +164,12 @@ __device__ __forceinline__ void recompute_sums(S (&sums)[Shape::kN / 2], const S
   const GemmArguments<S>& g = x.g;
   const std::int64_t first = std::int64_t(work.first_step) * Shape::kDepth;
   const std::int64_t last = min(first + x.k_per_slice, g.k), batch = work.tile.batch;
-  recompute<Shape::Place::kHalf>(
-      sums,
-      RecomputedOperand<S>{g.a + batch * g.stride_a, Shape::A::kKMajor ? g.lda : 1, Shape::A::kKMajor ? 1 : g.lda, g.m,
-                           row},
-      RecomputedOperand<S>{g.b + batch * g.stride_b, g.ldb, 1, work.tile.column + columns,
-                           work.tile.column + Shape::Place::column()},
-      first, last);
+  recompute<Shape::Place::kHalf>(sums,
+                                 RecomputedOperand<S>{g.a + batch * g.stride_a, Shape::A::kKMajor ? g.lda : 1,
+                                                      Shape::A::kKMajor ? 1 : g.lda, g.m, row},
+                                 RecomputedOperand<S>{g.b + batch * g.stride_b, g.ldb, 1, work.tile.column + columns,
+                                                      work.tile.column + Shape::Place::column()},
+                                 first, last);
 }
 
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile, or of every other tile. kFixed: columns of

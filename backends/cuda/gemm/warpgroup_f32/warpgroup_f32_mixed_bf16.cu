@@ -9,19 +9,19 @@ namespace tessera::cuda {
 
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<5>() {
-  return make_warpgroup_f32_kernels<Bf16Products<float, bfloat16>, 5>();
+  return make_warpgroup_f32_kernels<WideByNarrow<bfloat16>, 5>();
 }
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<6>() {
-  return make_warpgroup_f32_kernels<Bf16Products<float, bfloat16>, 6>();
+  return make_warpgroup_f32_kernels<WideByNarrow<bfloat16>, 6>();
 }
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<7>() {
-  return make_warpgroup_f32_kernels<Bf16Products<bfloat16, float>, 7>();
+  return make_warpgroup_f32_kernels<NarrowByWide<bfloat16>, 7>();
 }
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<8>() {
-  return make_warpgroup_f32_kernels<Bf16Products<bfloat16, float>, 8>();
+  return make_warpgroup_f32_kernels<NarrowByWide<bfloat16>, 8>();
 }
 
 }  // namespace tessera::cuda

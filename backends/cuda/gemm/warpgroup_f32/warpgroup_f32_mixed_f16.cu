@@ -9,19 +9,19 @@ namespace tessera::cuda {
 
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<9>() {
-  return make_warpgroup_f32_kernels<Bf16Products<float, float16>, 9>();
+  return make_warpgroup_f32_kernels<WideByNarrow<float16>, 9>();
 }
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<10>() {
-  return make_warpgroup_f32_kernels<Bf16Products<float, float16>, 10>();
+  return make_warpgroup_f32_kernels<WideByNarrow<float16>, 10>();
 }
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<11>() {
-  return make_warpgroup_f32_kernels<Bf16Products<float16, float>, 11>();
+  return make_warpgroup_f32_kernels<NarrowByWide<float16>, 11>();
 }
 template <>
 WarpgroupF32Kernels warpgroup_f32_kernels_of<12>() {
-  return make_warpgroup_f32_kernels<Bf16Products<float16, float>, 12>();
+  return make_warpgroup_f32_kernels<NarrowByWide<float16>, 12>();
 }
 
 }  // namespace tessera::cuda

@@ -7,7 +7,7 @@
 
 #include "../../convert.cuh"
 #include "../../early_start.cuh"
-#include "../bf16_parts.cuh"
+#include "../bf16_parts_f32.cuh"
 #include "warpgroup_f32_kernels.cuh"
 
 #include <cstdint>

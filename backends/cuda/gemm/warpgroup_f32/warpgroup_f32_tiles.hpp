@@ -13,8 +13,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tessera::cuda {
+
+/// How many bf16 an element is the sum of.
+template <class T>
+inline constexpr int kBf16Parts = 3;
+template <>
+inline constexpr int kBf16Parts<float16> = 2;
+template <>
+inline constexpr int kBf16Parts<bfloat16> = 1;
 
 /// What a block computes at a time: two warpgroups multiply 64 rows of the tile each, one more loads.
 struct WarpgroupF32Tile {
@@ -28,8 +37,9 @@ struct WarpgroupF32Tile {
 
   static constexpr int kM = 128, kThreads = 384;
   static constexpr int kSlab = 32;  ///< parts lie in slabs of so many of k; no slab is in two steps
-  /// Parts of bf16 that are an element of this type.
-  static int parts_of(tessera_dtype dtype) { return dtype == TESSERA_F32 ? 3 : dtype == TESSERA_F16 ? 2 : 1; }
+  static int parts_of(tessera_dtype dtype) {
+    return plugin::with_types(dtype, []<class T>(std::type_identity<T>) { return kBf16Parts<T>; });
+  }
   /// Whether it is for the types of the product.
   bool is_for(const plugin::GemmProblem& p) const {
     if (compute == TESSERA_COMPUTE_F16X3) return !p.mixed();

@@ -11,7 +11,7 @@
 #include "../../early_start.cuh"
 #include "../../shared_access.cuh"
 #include "../../vector.cuh"
-#include "../bf16_parts.cuh"
+#include "../bf16_parts_f32.cuh"
 #include "../gemm.cuh"
 #include "../multistage/half_core.cuh"
 #include "../warpgroup/warpgroup_layout.cuh"
@@ -311,9 +311,9 @@ __global__ void __launch_bounds__(SkinnyPartsTile::kThreads, kSkinnyPartsTiles[k
 
 using SkinnyPartsKernel = void (*)(SkinnyPartsArguments);
 
-/// That of a tile of the list.
+/// That of a tile of the list, for few of type A and many of type B.
 template <class A, class B>
-SkinnyPartsKernel skinny_parts_kernel(int number, bool many_k_major) {
+SkinnyPartsKernel skinny_parts_kernel_of(int number, bool many_k_major) {
   static constexpr SkinnyPartsKernel kKernels[][2] = {
       {gemm_skinny_parts_kernel<A, B, 0, false>, gemm_skinny_parts_kernel<A, B, 0, true>},
       {gemm_skinny_parts_kernel<A, B, 1, false>, gemm_skinny_parts_kernel<A, B, 1, true>},
@@ -321,10 +321,14 @@ SkinnyPartsKernel skinny_parts_kernel(int number, bool many_k_major) {
       {gemm_skinny_parts_kernel<A, B, 3, false>, gemm_skinny_parts_kernel<A, B, 3, true>}};
   return kKernels[number][many_k_major];
 }
-extern template SkinnyPartsKernel skinny_parts_kernel<float, float>(int, bool);
-extern template SkinnyPartsKernel skinny_parts_kernel<float, bfloat16>(int, bool);
-extern template SkinnyPartsKernel skinny_parts_kernel<bfloat16, float>(int, bool);
-extern template SkinnyPartsKernel skinny_parts_kernel<float, float16>(int, bool);
-extern template SkinnyPartsKernel skinny_parts_kernel<float16, float>(int, bool);
+
+/// The same for f32 and the type T, of which the few are or the many.
+template <class T>
+SkinnyPartsKernel skinny_parts_kernel(bool few, int number, bool many_k_major) {
+  return few ? skinny_parts_kernel_of<T, float>(number, many_k_major)
+             : skinny_parts_kernel_of<float, T>(number, many_k_major);
+}
+extern template SkinnyPartsKernel skinny_parts_kernel<bfloat16>(bool, int, bool);
+extern template SkinnyPartsKernel skinny_parts_kernel<float16>(bool, int, bool);
 
 }  // namespace tessera::cuda

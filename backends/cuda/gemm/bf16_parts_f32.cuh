@@ -6,8 +6,7 @@
 #pragma once
 
 #include "../convert.cuh"
-
-#include <tessera/types.h>
+#include "warpgroup_f32/warpgroup_f32_tiles.hpp"
 
 #include <cstdint>
 #include <type_traits>
@@ -26,7 +25,7 @@ template <class ElementValue>
 struct Bf16Parts {
   using Element = ElementValue;
   static constexpr int kWidth = 8;
-  static constexpr int kParts = std::is_same_v<Element, float> ? 3 : std::is_same_v<Element, float16> ? 2 : 1;
+  static constexpr int kParts = kBf16Parts<Element>;
 
   /// The parts of two elements.
   static __device__ __forceinline__ void split(float low, float high, std::uint32_t (&words)[kParts]) {
@@ -72,5 +71,10 @@ struct Bf16Products {
   static constexpr int kProducts = product(-1).a;
 };
 using Bf16x6 = Bf16Products<float, float>;
+/// f32 by elements of 16 bits, and the other way round.
+template <class Narrow>
+using WideByNarrow = Bf16Products<float, Narrow>;
+template <class Narrow>
+using NarrowByWide = Bf16Products<Narrow, float>;
 
 }  // namespace tessera::cuda
