@@ -65,8 +65,10 @@ double finishing_seconds(const GemmProblem& p, const Machine& machine) {
 }
 
 double operand_bytes(const GemmProblem& p) {
-  const double inputs = double(p.m) * double(p.k) + double(p.k) * double(p.n), result = double(p.m) * double(p.n);
-  return double(p.batch) * (double(plugin::size_of(p.dtype)) * inputs + double(plugin::size_of(p.dtype_d)) * result);
+  const auto bytes = [](tessera_dtype dtype, std::int64_t rows, std::int64_t columns) {
+    return double(plugin::size_of(dtype)) * double(rows) * double(columns);
+  };
+  return double(p.batch) * (bytes(p.dtype, p.m, p.k) + bytes(p.dtype_b, p.k, p.n) + bytes(p.dtype_d, p.m, p.n));
 }
 
 double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
