@@ -72,7 +72,7 @@ struct GemmDesc {
   Integer stride_b = kPacked;                ///< elements from one B of the batch to the next; 0: one B for all
   Integer stride_c = kPacked;                ///< elements from one C to the next; 0 beside a D: one C for all
   Compute compute = Compute::environment;    ///< least exact arithmetic that is accepted: see tessera_compute
-  std::optional<DType> dtype_b = {};         ///< type of B: A's (empty), or another one: see above
+  std::optional<DType> dtype_b = {};         ///< type of B: A's (empty), or one that can_multiply()
   std::optional<DType> dtype_d = {};         ///< type of C and D: the wider of A and B, or f32 where that has 16 bits
   Bias bias = Bias::none;                    ///< which vector is added, with m or n values
   Activation activation = Activation::none;  ///< function that is applied to each element last

@@ -171,6 +171,18 @@ TEMPLATE_TEST_CASE("16 bits: the product in 16 or 32, with a bias of either", "[
   SECTION("in f32") { check(Product<TestType, float>(), " --output-type f32"); }
 }
 
+TEMPLATE_TEST_CASE("matrices of two types", "[gemm]", float16, bfloat16) {
+  const Product<float> p;
+  const auto b = integers<TestType>({kK, kN}, 5);
+  p.write_npy("b.npy", b, {kK, kN});
+  const bool bits = std::is_same_v<TestType, bfloat16>;  // of which NumPy has no files
+  p.runs(std::string("gemm a.npy b.npy -o d.npy") + (bits ? " --dtype f32 --dtype-b bf16" : ""));
+  const GemmDesc desc{.m = kM, .n = kN, .k = kK, .dtype = DType::f32, .dtype_b = kDType<TestType>};
+  const auto expected =
+      gemm_reference<float, float, TestType>(desc, 1.0f, p.a.data(), b.data(), 0.0f, p.c.data(), true);
+  p.check_npy<float>("d.npy", {kM, kN}, expected.value);
+}
+
 TEST_CASE("a type for the files that they do not have", "[gemm]") {
   const Product<float> p;
   p.runs("gemm a.npy b.npy -o narrow.npy --dtype f16");

@@ -77,6 +77,8 @@ TEST_CASE("products are said so that they can be read back", "[tune]") {
   check_product(d);
   d.order = Order::column_major, d.ldb = 8, d.bias = Bias::per_row;
   check_product(d);
+  d.dtype_b = DType::bf16;
+  check_product(d);
   check_product({.m = 1, .n = 1, .k = 1, .lda = 100, .batch = 1});
 }
 
