@@ -19,6 +19,11 @@ namespace {
 template <class T>
 using Wider = std::conditional_t<sizeof(T) == 2, Scalar<T>, double>;
 
+/// That pass between memory and the processor: what is written is read before.
+double bytes_of(const plugin::Widening& w) {
+  return w.elements() * double(plugin::size_of(w.from) + 2 * plugin::size_of(w.to));
+}
+
 template <class T>
 void widen_row(const T* from, std::int64_t count, Wider<T>* to) {
   if constexpr (sizeof(T) == 2)
@@ -34,7 +39,7 @@ plugin::Widen Context::widening(const plugin::Widening& w) {
     if constexpr (sizeof(T) == sizeof(double))
       return {};  // nothing is wider
     else
-      return [w, threads = machine_.useful_threads(widening_seconds(machine_, w))](const void* from, void* to) {
+      return [w, threads = machine_.useful_threads(bytes_of(w) / machine_.bandwidth(1))](const void* from, void* to) {
         run_team(threads, [&](const Team& team) {
           const std::int64_t rows = w.rows * w.matrices;
           for (std::int64_t row = team.begin(rows), end = team.end(rows); row < end; ++row)
@@ -46,9 +51,9 @@ plugin::Widen Context::widening(const plugin::Widening& w) {
 }
 
 double Context::widening_seconds(const Machine& machine, const plugin::Widening& w) {
-  // What is written is read before.
-  const double bytes = w.elements() * double(plugin::size_of(w.from) + 2 * plugin::size_of(w.to));
-  return machine.overhead(1) + bytes / machine.bandwidth(1);
+  const double bytes = bytes_of(w);
+  const int threads = machine.useful_threads(bytes / machine.bandwidth(1));
+  return machine.overhead(threads) + bytes / (threads * machine.bandwidth(threads));
 }
 
 }  // namespace tessera::cpu

@@ -76,12 +76,12 @@ enum { TESSERA_F32 = 1, TESSERA_F64 = 2, TESSERA_F16 = 3, TESSERA_BF16 = 4 };
  * u = 2^-24, element by element where nothing else is said, beside the one rounding of D:
  * - strict: every product and sum is rounded to the data's type or better (16-bit data: products are
  *   exact, sums are of f32); never tf32 or another narrower input format;
- * - the others are for f32 alone: tf32 rounds inputs to 11 bits, (2^-10 + 2 k u) |A||B|, and permits bf16x6
- *   and strict; bf16x6 takes each input as the sum of three bf16, (k / 16 + 83) u |A||B| or strict's bound, and
- *   permits strict; f16x3 takes two f16, scaled by row of A and column of B, as bf16x6 with 165 u and 2^-38 of the
- *   largest elements: its bound is normwise. It permits bf16x6 and strict. bf16 ends at 2^-133: in bf16x6 what is
- *   below that of an input is lost, 2^-133 (|a| + |b|) summed over k. Infinities, NaN and overflow are what they are
- *   in f32. */
+ * - the others are for f32, and f32 by 16 bits: tf32 rounds inputs to 11 bits, (2^-10 + 2 k u) |A||B|, and permits
+ *   bf16x6 and strict; bf16x6 takes each f32 as the sum of three bf16, (k / 16 + 83) u |A||B| (by 16 bits, which are
+ *   one or two bf16: 155 in place of 83) or strict's bound, and permits strict; f16x3 takes two f16, scaled by row of A
+ * and column of B, as bf16x6 with 165 u and 2^-38 of the largest elements: its bound is normwise. It permits bf16x6 and
+ * strict. bf16 ends at 2^-133: in bf16x6 what is below that of an input is lost, 2^-133 (|a| + |b|) summed over k.
+ * Infinities, NaN and overflow are what they are in f32. */
 typedef int32_t tessera_compute;
 enum {
   TESSERA_COMPUTE_DEFAULT = 0, /**< what TESSERA_GEMM_COMPUTE says where the type has it, else strict */

@@ -95,9 +95,15 @@ npy::Array read_beside(const std::string& file, std::optional<DType> matrices, D
   return npy::converted(std::move(array), dtype);
 }
 
+/// What C0 and a bias of other files' types are taken as: the wider of what A and B are.
+std::optional<DType> type_beside(const GemmArguments& arguments) {
+  if (!arguments.dtype || !arguments.dtype_b) return arguments.dtype;
+  return wider(*arguments.dtype, *arguments.dtype_b);
+}
+
 npy::Array read_c0(const GemmArguments& arguments, const GemmDesc& desc) {
   const DType output = *desc.dtype_d;
-  npy::Array c0 = require_matrix(read_beside(*arguments.c, arguments.dtype, output));
+  npy::Array c0 = require_matrix(read_beside(*arguments.c, type_beside(arguments), output));
   if (c0.dtype != output)
     throw npy::Error(
         c0.file, "holds " + c0.describe() + "; the product is " + name_of(output) + ", and C0 must have the same type");
@@ -111,13 +117,14 @@ npy::Array read_c0(const GemmArguments& arguments, const GemmDesc& desc) {
 /// As the type of alpha and beta, which holds all that a bias may be.
 npy::Array read_bias(const GemmArguments& arguments, const GemmDesc& desc) {
   const DType scalar = scalar_of(*desc.dtype_d);
-  npy::Array bias = read_beside(*arguments.bias, arguments.dtype, scalar);
+  npy::Array bias = read_beside(*arguments.bias, type_beside(arguments), scalar);
   if (bias.shape.size() != 1)
     throw npy::Error(bias.file, "holds an array of " + npy::axes_text(bias.shape.size()) + " (" + bias.describe() +
                                     "); expected a bias, a vector, which has 1: NumPy's array.ravel() makes one");
-  if (bias.dtype != desc.dtype && bias.dtype != *desc.dtype_d && bias.dtype != scalar)
+  const DType matrices = wider(desc.dtype, *desc.dtype_b);
+  if (bias.dtype != matrices && bias.dtype != *desc.dtype_d && bias.dtype != scalar)
     throw npy::Error(bias.file, "holds a bias of type " + std::string(name_of(bias.dtype)) + "; expected " +
-                                    name_of(desc.dtype) + ", as A and B" + or_scalar(desc.dtype, ", or "));
+                                    name_of(matrices) + ", as A and B" + or_scalar(matrices, ", or "));
   const bool by_row = arguments.bias_axis == Bias::per_row;
   const std::string axis = by_row ? "row" : "column", other = by_row ? "column" : "row";
   const auto [expected, across] = by_row ? Extents(desc.m, desc.n) : Extents(desc.n, desc.m);

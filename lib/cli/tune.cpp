@@ -54,7 +54,7 @@ struct TuneTarget {
 struct Product : TuneTarget {
   std::vector<std::int64_t> sizes;
   bool trans_a = false, trans_b = false;
-  std::optional<DType> dtype, output_type;
+  std::optional<DType> dtype, dtype_b, output_type;
   Compute compute = Compute::environment;
   Bias bias = Bias::none;
   Activation activation = Activation::none;
@@ -69,6 +69,7 @@ struct Product : TuneTarget {
             .trans_b = trans_b ? Transpose::yes : Transpose::no,
             .batch = sizes[3],
             .compute = compute,
+            .dtype_b = dtype_b,
             .dtype_d = output_type,
             .bias = bias,
             .activation = activation,
@@ -196,8 +197,9 @@ void add_product(CLI::App& tune_command, Run& run) {
   command->add_flag("--trans-b", p->trans_b, "op(B) is the transpose of what is stored");
   add_parsed(*command, "--dtype", p->dtype, parse_element_type, "TYPE",
              "of A and B: " + element_names() + " (default: f32)");
+  add_parsed(*command, "--dtype-b", p->dtype_b, parse_element_type, "TYPE", "of B, where that is another type");
   add_parsed(*command, "--output-type", p->output_type, parse_element_type, "TYPE",
-             "of C and D (default: as A and B), or f32");
+             "of C and D (default: the wider of A and B), or f32");
   add_compute(*command, p->compute);
   add_bias(*command, "--bias", p->bias, "a vector is added, a value to each row or column");
   add_activation(*command, p->activation);

@@ -144,8 +144,17 @@ namespace {
 const char* dtype_field(const Problem& problem, tessera_role role, tessera_dtype given) {
   const auto may_be = [&](tessera_dtype usual) { return given == usual || given == scalar_dtype(usual); };
   if (role == TESSERA_ROLE_BIAS) return may_be(problem.gemm.dtype_d) ? "dtype_bias" : nullptr;
-  if (role == TESSERA_ROLE_C || role == TESSERA_ROLE_D) return may_be(problem.gemm.dtype) ? "dtype_d" : nullptr;
-  return problem.op == TESSERA_OP_GEMM && role == TESSERA_ROLE_B ? "dtype_b" : "dtype";
+  if (problem.op != TESSERA_OP_GEMM) return "dtype";
+  const std::size_t a = size_of(problem.gemm.dtype), b = size_of(problem.gemm.dtype_b);
+  const tessera_dtype wider = b > a ? problem.gemm.dtype_b : problem.gemm.dtype;
+  if (role == TESSERA_ROLE_C || role == TESSERA_ROLE_D) return may_be(wider) ? "dtype_d" : nullptr;
+  const bool mixed = problem.gemm.dtype != problem.gemm.dtype_b;
+  const bool first = problem.operands[Problem::kA].role == role;  // of the two, which may have changed places
+  const std::size_t other = first ? b : a, size = size_of(given);
+  const bool fits =
+      size == 2 * other || other == 2 * size || given == (first ? problem.gemm.dtype_b : problem.gemm.dtype);
+  if (role == TESSERA_ROLE_B && fits) return "dtype_b";
+  return mixed && !fits ? nullptr : "dtype";
 }
 
 }  // namespace

@@ -101,6 +101,12 @@ class Competitor {
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
 
+/// Whether it takes part in the problem. Peers take A and B of one type.
+inline bool takes_part(const Competitor& competitor, const Problem& problem) {
+  const bool peer = competitor.name().starts_with("peer:");
+  return !(peer && problem.kind.is_mixed()) && competitor.unsupported(problem).empty();
+}
+
 using Competitors = std::vector<std::unique_ptr<Competitor>>;
 
 extern "C" {

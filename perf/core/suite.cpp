@@ -197,9 +197,7 @@ void Suite::add_problem(Target& target, const Problem& problem, bool hot) {
   std::vector<std::string> names;
   for (Competitor* const competitor : all_competitors(*target.platform)) {
     const std::string name = title + competitor->name();
-    // Peers take A and B of one type.
-    if (!wanted(name) || (problem.kind.is_mixed() && competitor->name().starts_with("peer:"))) continue;
-    if (!competitor->unsupported(problem).empty()) continue;
+    if (!wanted(name) || !takes_part(*competitor, problem)) continue;
     contest->add(*competitor);
     names.push_back(name);
   }

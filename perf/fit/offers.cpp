@@ -135,7 +135,7 @@ double time_one(Device& device, const Fixture& fixture, const Execute& execute, 
 void add_peers(const Platform& platform, const Problem& problem, std::vector<TimedProblem::Peer>& peers,
                std::vector<Execute>& plans) {
   for (const auto& peer : platform.peers) {
-    if (!peer->unsupported(problem).empty()) continue;
+    if (!takes_part(*peer, problem)) continue;
     plans.push_back(peer->prepare(problem));
     peers.push_back({peer->name(), 0.0});
   }

@@ -52,4 +52,38 @@ TEST_CASE("a limit of any size is a limit", "[limits]") {
   }
 }
 
+TEST_CASE("a copy of an operand in another type counts in the limit, and an empty product has none",
+          "[limits][mixed]") {
+  Subject subject;
+  const GemmDesc desc{.m = 70, .n = 90, .k = 2100, .dtype_b = DType::bf16};
+  GemmDesc empty = desc;
+  empty.m = 0;
+  constexpr std::uint64_t kCopy = 2100 * 96 * sizeof(float);  // B in f32, its rows at multiples of 8 elements
+  const auto plan_of = [&](const GemmDesc& d, const std::string& algorithm, std::uint64_t limit) {
+    return GemmPlan(subject.context(), d, {.algorithm = algorithm, .workspace_limit = limit});
+  };
+  Tally tally;
+  for (const std::string& name : subject.tested(TESSERA_OP_GEMM)) try {
+      const GemmPlan plan = plan_of(desc, name, 0);
+      INFO(plan.algorithm());
+      ++tally.run;
+      CHECK(plan.workspace_bytes() >= kCopy);
+      CHECK(plan_of(empty, name, 0).workspace_bytes() < kCopy);
+      for (const std::string& asked : {name, plan.algorithm()}) {
+        std::string message;
+        try {
+          plan_of(desc, asked, kCopy - 1);
+        } catch (const Error& error) {
+          message = error.what();
+          CHECK(error.code() == ErrorCode::unsupported);
+        }
+        CHECK(message.find("workspace_limit") != std::string::npos);
+      }
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::unsupported);
+      ++tally.refused[error.what()];
+    }
+  report(subject.spec() + " with a copy within limits", tally, !subject.is_complete());
+}
+
 }  // namespace tessera::test

@@ -30,7 +30,7 @@ struct Widening {
   tessera_dtype from, to;
   std::int64_t matrices, rows, columns;  ///< one matrix where all of a batch share it
   std::int64_t ld, stride;               ///< elements from a row, a matrix to the next
-  std::int64_t copy_ld;
+  std::int64_t copy_ld, copy_stride;     ///< the same of the copy
 
   explicit Widening(const GemmProblem& p) : operand(p.wider() == p.dtype ? 1 : 0), to(p.wider()) {
     const bool is_b = operand == 1, trans = is_b ? p.trans_b : p.trans_a;
@@ -39,15 +39,20 @@ struct Widening {
     if (trans) std::swap(rows, columns);
     ld = is_b ? p.ldb : p.lda, stride = is_b ? p.stride_b : p.stride_a;
     matrices = stride != 0 ? p.batch : (std::min)(p.batch, std::int64_t(1));
+    copy_ld = ld, copy_stride = stride;
+    if (p.m == 0 || p.n == 0 || p.k == 0) matrices = 0;
+    if (matrices == 0) return;  // nothing is copied
     copy_ld = round_up(columns, 8);
+    copy_stride = stride == 0 || is_too_large() ? 0 : rows * copy_ld;
   }
 
   double elements() const { return double(matrices) * double(rows) * double(columns); }
 
-  /// Of the copy, a multiple of 256; more than there is memory where they are beyond 2^62.
+  /// Whether the copy has more than 2^62 bytes.
+  bool is_too_large() const { return double(matrices) * double(rows) * double(copy_ld) * double(size_of(to)) > 0x1p62; }
+  /// Of the copy, a multiple of 256; more than there is memory where it is too large.
   std::uint64_t bytes() const {
-    if (double(matrices) * double(rows) * double(copy_ld) * double(size_of(to)) > 0x1p62)
-      return (std::numeric_limits<std::uint64_t>::max)();
+    if (is_too_large()) return (std::numeric_limits<std::uint64_t>::max)();
     return (std::uint64_t(matrices * rows * copy_ld) * size_of(to) + 255) / 256 * 256;
   }
 
@@ -55,7 +60,7 @@ struct Widening {
   GemmProblem widened(GemmProblem p) const {
     p.dtype = p.dtype_b = to;
     (operand == 1 ? p.ldb : p.lda) = copy_ld;
-    (operand == 1 ? p.stride_b : p.stride_a) = stride != 0 ? rows * copy_ld : 0;
+    (operand == 1 ? p.stride_b : p.stride_a) = copy_stride;
     return p;
   }
 };
@@ -107,7 +112,9 @@ std::string why_not(const Algorithm<Context, Problem>& algorithm, const Problem&
     Features features = algorithm.features;
     features.limited = false;  // the copy's kernel knows no limit
     const std::string limit = missing_limit(problem, features);
-    return limit.empty() ? algorithm.why_not(Widening(problem).widened(problem), machine) : limit;
+    const Widening widening(problem);
+    if (widening.is_too_large()) return "the copy of an operand in the other's type has more than 2^62 bytes";
+    return limit.empty() ? algorithm.why_not(widening.widened(problem), machine) : limit;
   }
   return "takes A and B of one type";
 }
@@ -121,8 +128,11 @@ void add_offers(const Algorithm<Context, Problem>& algorithm, const Problem& pro
     return algorithm.offers(problem, machine, given, workspace_limit, offers);
   if constexpr (std::is_same_v<Problem, GemmProblem> && requires { &Context::widening; }) {
     const Widening widening(problem);
-    if (widening.bytes() > workspace_limit) return;
-    algorithm.offers(widening.widened(problem), machine, given, workspace_limit - widening.bytes(), offers);
+    OfferList none(true);
+    const bool fits = widening.bytes() <= workspace_limit;
+    // Without room, too, it is asked: what parameters there are.
+    algorithm.offers(widening.widened(problem), machine, given, fits ? workspace_limit - widening.bytes() : 0,
+                     fits ? offers : none);
     const double seconds = Context::widening_seconds(machine, widening);
     for (Offer& offer : offers.all()) offer.seconds += seconds, offer.workspace_bytes += widening.bytes();
   }

@@ -66,7 +66,7 @@ void GemmPlan::read(const tessera_gemm_desc& desc) const {
   if (!is_known(DType(desc.dtype))) invalid("dtype", desc.dtype, "must be an element type");
   if (desc.dtype_d != 0 && !is_known(DType(desc.dtype_d))) invalid("dtype_d", desc.dtype_d, "must be an element type");
   if (desc.dtype_b != 0 && desc.dtype_b != desc.dtype)
-    refuse("dtype_b = " + std::to_string(desc.dtype_b), "a distributed product has one type of factors: convert B");
+    refuse("dtype_b = " + std::to_string(desc.dtype_b), "a distributed product has A and B of one type: convert B");
   core::one_of("order", desc.order, TESSERA_ROW_MAJOR, TESSERA_COLUMN_MAJOR, "row-major (0), column-major (1)");
   core::one_of("trans_a", desc.trans_a, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
   core::one_of("trans_b", desc.trans_b, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");

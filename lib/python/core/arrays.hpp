@@ -86,9 +86,9 @@ dlpack::DataType dlpack_type(DType dtype);
 const char* dtype_name(DType dtype);
 /// From a name, or an object like numpy.float32 or torch.float32.
 DType dtype_named(nb::handle object, const char* name);
-/// Of a product's result: that of its operands, as None says as well, or float32 where they have 16 bits.
 /// Throws TypeError unless factors may be of these types.
 void require_factors(DType a, const char* name_a, DType b, const char* name_b);
+/// Of a product's result: that of its operands, as None says as well, or float32 where they have 16 bits.
 DType result_type_named(nb::handle object, const char* name, DType operands);
 /// "(3, 4)".
 std::string text_of(std::span<const std::int64_t> shape);

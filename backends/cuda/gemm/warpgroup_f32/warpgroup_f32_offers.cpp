@@ -123,7 +123,8 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
                                            const plugin::GivenParameters& given) {
   std::vector<std::int64_t> arithmetic;
   for (const std::int64_t compute : permitted_arithmetic(p))
-    if (compute == TESSERA_COMPUTE_BF16X6 || compute == TESSERA_COMPUTE_F16X3) arithmetic.push_back(compute);
+    if (compute == TESSERA_COMPUTE_BF16X6 || (compute == TESSERA_COMPUTE_F16X3 && !p.mixed()))
+      arithmetic.push_back(compute);
   if (p.ordered) arithmetic = {p.mixed() ? TESSERA_COMPUTE_BF16X6 : p.compute};
   arithmetic = given.one_of("compute", arithmetic);
   std::vector<WarpgroupF32Tile> tiles;
