@@ -144,7 +144,7 @@ namespace {
 const char* dtype_field(const Problem& problem, tessera_role role, tessera_dtype given) {
   const auto may_be = [&](tessera_dtype usual) { return given == usual || given == scalar_dtype(usual); };
   if (role == TESSERA_ROLE_BIAS) return may_be(problem.gemm.dtype_d) ? "dtype_bias" : nullptr;
-  if (problem.op != TESSERA_OP_GEMM) return "dtype";
+  if (problem.op != TESSERA_OP_GEMM || !is_known(DType(given))) return "dtype";
   const std::size_t a = size_of(problem.gemm.dtype), b = size_of(problem.gemm.dtype_b);
   const tessera_dtype wider = b > a ? problem.gemm.dtype_b : problem.gemm.dtype;
   if (role == TESSERA_ROLE_C || role == TESSERA_ROLE_D) return may_be(wider) ? "dtype_d" : nullptr;
