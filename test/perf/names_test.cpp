@@ -28,7 +28,7 @@ Problem resolved(const Case& c) {
   REQUIRE(c.kinds.size() == 1);
   return resolve(c, c.kinds.front());
 }
-std::string gemm(const std::string& text) { return resolved(gemm_case(text)).label(); }
+std::string product(const std::string& text) { return resolved(gemm_case(text)).label(); }
 std::string stencil(const std::string& text) { return resolved(stencil_case(text)).label(); }
 
 auto tied(const GemmShape& g) {
@@ -128,15 +128,17 @@ TEST_CASE(
 }
 
 TEST_CASE("products of the command line") {
-  CHECK(gemm("64") == "gemm/64/f32");
-  CHECK(gemm("512x32000x4096:TN:f32") == "gemm/512x32000x4096_TN/f32");
-  CHECK(gemm("16x16x16x1000:f64") == "gemm/16_batch1000/f64");
-  CHECK(gemm("16:batch1000:f64") == "gemm/16_batch1000/f64");
-  CHECK(gemm("8x4x2:NN:bf16->f32:bias") == "gemm/8x4x2_bias/bf16->f32");
-  CHECK(gemm("8:tf32:gelu_tanh:ld+7:TT") == "gemm/8_ld+7_TT_bias_gelu_tanh/tf32");
-  CHECK(gemm("8:gelu") == "gemm/8_bias_gelu/f32");
-  CHECK(gemm("8:bias:silu:bf16x6") == "gemm/8_bias_silu/bf16x6");
-  CHECK(gemm("random-odd_8_TT_beta1_bias/f64") == "gemm/8_TT_beta1_bias/f64");
+  CHECK(product("64") == "gemm/64/f32");
+  CHECK(product("512x32000x4096:TN:f32") == "gemm/512x32000x4096_TN/f32");
+  CHECK(product("16x16x16x1000:f64") == "gemm/16_batch1000/f64");
+  CHECK(product("16:batch1000:f64") == "gemm/16_batch1000/f64");
+  CHECK(product("8x4x2:NN:bf16->f32:bias") == "gemm/8x4x2_bias/bf16->f32");
+  CHECK(product("8:tf32:gelu_tanh:ld+7:TT") == "gemm/8_ld+7_TT_bias_gelu_tanh/tf32");
+  CHECK(product("8:gelu") == "gemm/8_bias_gelu/f32");
+  CHECK(product("8:bias:silu:bf16x6") == "gemm/8_bias_silu/bf16x6");
+  CHECK(product("random-odd_8_TT_beta1_bias/f64") == "gemm/8_TT_beta1_bias/f64");
+  CHECK(product("64:NT:f32*bf16+bf16x6") == "gemm/64_NT/f32*bf16+bf16x6");
+  CHECK(product("8:f32*f64") == "gemm/8/f32*f64");
   const GemmShape g = gemm_case("3x5x7x2:TN:ld+2").problem.gemm;
   CHECK(tied(g) == tied({3, 5, 7, true, false, 5, 7, 7, 2, 35, 49, 21}));
 }
@@ -185,7 +187,7 @@ TEST_CASE("a text that is no product is refused with the piece that is wrong") {
       {"2147483647x2147483647x1:f64", "'D': 3.69e+19 bytes, and an operand may have 4.61e+18 (2^62)"},
       {"1x2147483647x2147483647:f64", "'B': 3.69e+19 bytes"},
   };
-  for (const Refused& row : rows) CHECK_THAT(refusal(gemm, row.text), ContainsSubstring(row.message));
+  for (const Refused& row : rows) CHECK_THAT(refusal(product, row.text), ContainsSubstring(row.message));
 }
 
 TEST_CASE("a text that is no stencil is refused with the piece that is wrong") {
