@@ -20,6 +20,7 @@ constexpr int kMostFailures = 10;  ///< of one algorithm, before the rest of its
 struct Gemm {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
   static constexpr const char* kResult = "";
+  static constexpr bool kOptional = false;  ///< whether an algorithm may refuse all
   using Case = GemmCase;
   using Plan = GemmPlan;
   template <class T>
@@ -55,6 +56,7 @@ struct GemmPermitting : Gemm {
 /// A of type T, B of type U, and the other way round: the essential cases.
 template <class T, class U, Compute kCompute = Compute::strict>
 struct GemmMixed : Gemm {
+  static constexpr bool kOptional = true;  // of a backend that makes no copies in another type
   static inline const std::string kResult = std::string(" of ") + name_of(kDType<T>) + "*" + name_of(kDType<U>) +
                                             (kCompute == Compute::strict ? "" : " bf16x6");
   template <class Of>
@@ -67,6 +69,7 @@ struct GemmMixed : Gemm {
 struct Stencil {
   static constexpr tessera_op kOp = TESSERA_OP_STENCIL;
   static constexpr const char* kResult = "";
+  static constexpr bool kOptional = false;
   using Case = StencilCase;
   using Plan = StencilPlan;
   template <class T>
@@ -124,7 +127,7 @@ struct Selection {
   /// may refuse.
   template <class T>
   bool wants(std::size_t i, const Tally& tally) const {
-    return tally.failed < kMostFailures && (i < sample || (tally.run == 0 && !kNarrow<T>));
+    return tally.failed < kMostFailures && (i < sample || (tally.run == 0 && !kNarrow<T> && !Op::kOptional));
   }
 };
 
@@ -153,7 +156,7 @@ void report_all(Subject& subject, const std::vector<std::string>& names, const s
   int runs = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>) + Op::kResult + suffix, tallies[i],
-           kNarrow<T> || is_for_some_products(names[i]));
+           kNarrow<T> || Op::kOptional || is_for_some_products(names[i]));
     runs += tallies[i].run;
   }
   if (subject.is_complete() && names.size() == subject.algorithms(Op::kOp).size()) CHECK(runs > 0);

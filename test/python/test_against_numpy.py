@@ -70,7 +70,8 @@ def products(draw):
     if draw(st.integers(0, 29)) == 29:
         dtype = other = draw(st.sampled_from(REFUSED))
     kinds = ["small", "uniform", "special", "one value", "wide" if dtype != "e" else "small"]
-    product = Product(draw(arrays([dtype], shape_a, kinds)), draw(arrays([other], shape_b, kinds)), output, type=dtype)
+    product = Product(draw(arrays([dtype], shape_a, kinds)), draw(arrays([other], shape_b, kinds)), output)
+    product.type = np.result_type(dtype, other).char
     if product.output == "other type":
         product.type = draw(st.sampled_from(["d", "f", "e", "i"]))
     try:
@@ -127,7 +128,9 @@ def explained(product: Product) -> tuple[str, type | tuple[type, ...]] | None:
         return "matmul-two-types", TypeError
     a = product.a.make()
     unfit = product.output == "operand" and not (a.flags.aligned and a.dtype.isnative)
-    if unfit or product.broadcast or product.output == "other type" and product.type != np.result_type(*types).char:
+    type_of_output = types[0] if product.output in ("operand", "overlap") else product.type
+    other_type = product.output != "none" and type_of_output != np.result_type(*types).char
+    if unfit or product.broadcast or other_type:
         return "matmul-out", (TypeError, ValueError)
     return None
 
