@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../convert.cuh"
-#include "warpgroup_f32/warpgroup_f32_tiles.hpp"
+#include "bf16_parts.hpp"
 
 #include <cstdint>
 #include <type_traits>
@@ -69,6 +69,7 @@ struct Bf16Products {
     return {count, count};
   }
   static constexpr int kProducts = product(-1).a;
+  static_assert(kProducts == bf16_products(OfA::kParts, OfB::kParts));
 };
 using Bf16x6 = Bf16Products<float, float>;
 /// f32 by elements of 16 bits, and the other way round.

@@ -3,6 +3,7 @@
 
 #include "../../launch_limits.hpp"
 #include "../../vector_access.hpp"
+#include "../bf16_parts.hpp"
 #include "../offers.hpp"
 #include "../tile_model.hpp"
 #include "skinny_parts.hpp"
@@ -22,9 +23,6 @@ using plugin::GemmProblem;
 constexpr std::array<std::int64_t, 4> kSplits{1, 2, 4, 8};
 constexpr std::array<std::int64_t, 2> kTurns{0, 1};
 constexpr std::array<std::int64_t, 1> kArithmetic{TESSERA_COMPUTE_BF16X6};
-
-/// Parts of an element.
-int parts_of(tessera_dtype dtype) { return WarpgroupF32Tile::parts_of(dtype); }
 
 double blocks_of(const GemmProblem& p, const SkinnyPartsConfig& config) {
   const std::int64_t few = config.turned ? p.n : p.m, many = config.turned ? p.m : p.n;
@@ -52,7 +50,7 @@ bool is_wide(const GemmProblem& p, const SkinnyPartsConfig& config) {
 /// A block's warps have a slice of k each, or two share one.
 TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyPartsConfig& config) {
   const SkinnyPartsTile& tile = config.tile;
-  const int parts = parts_of(p.dtype) * parts_of(p.dtype_b), products = parts == 9 ? 6 : parts == 6 ? 5 : 3;
+  const int products = bf16_products(bf16_parts(p.dtype), bf16_parts(p.dtype_b));
   const double few = double(tile.few) * tile.slices(), many = double(tile.many) * SkinnyPartsTile::kWarps;
   const double multiplying =
       few * tile.many * SkinnyPartsTile::kStep * products / (double(machine.units.mma_16) * kRate);

@@ -6,6 +6,7 @@
 /// its kernels are instantiated and its choice is made.
 #pragma once
 
+#include "../bf16_parts.hpp"
 #include "../warpgroup/warpgroup_tiles.hpp"
 
 #include <tessera/plugin/problem.hpp>
@@ -13,17 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace tessera::cuda {
-
-/// How many bf16 an element is the sum of.
-template <class T>
-inline constexpr int kBf16Parts = 3;
-template <>
-inline constexpr int kBf16Parts<float16> = 2;
-template <>
-inline constexpr int kBf16Parts<bfloat16> = 1;
 
 /// What a block computes at a time: two warpgroups multiply 64 rows of the tile each, one more loads.
 struct WarpgroupF32Tile {
@@ -37,18 +29,13 @@ struct WarpgroupF32Tile {
 
   static constexpr int kM = 128, kThreads = 384;
   static constexpr int kSlab = 32;  ///< parts lie in slabs of so many of k; no slab is in two steps
-  static int parts_of(tessera_dtype dtype) {
-    return plugin::with_types(dtype, []<class T>(std::type_identity<T>) { return kBf16Parts<T>; });
-  }
   /// Whether it is for the types of the product.
   bool is_for(const plugin::GemmProblem& p) const {
     if (compute == TESSERA_COMPUTE_F16X3) return !p.mixed();
-    return parts_a == parts_of(p.dtype) && parts_b == parts_of(p.dtype_b);
+    return parts_a == bf16_parts(p.dtype) && parts_b == bf16_parts(p.dtype_b);
   }
   /// Of parts, for an element of A and one of B.
-  constexpr int products() const {
-    return compute == TESSERA_COMPUTE_F16X3 || parts_a * parts_b == 3 ? 3 : parts_a * parts_b == 6 ? 5 : 6;
-  }
+  constexpr int products() const { return compute == TESSERA_COMPUTE_F16X3 ? 3 : bf16_products(parts_a, parts_b); }
 
   constexpr int m() const { return kM; }
   /// Whether sums have the order of most tiles: steps of as many slabs, 512 of k apart.

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How many bf16 elements are sums of, and how many of their products are computed.
+#pragma once
+
+#include <tessera/plugin/problem.hpp>
+
+#include <type_traits>
+
+namespace tessera::cuda {
+
+/// How many bf16 an element is the sum of.
+template <class T>
+inline constexpr int kBf16Parts = 3;
+template <>
+inline constexpr int kBf16Parts<float16> = 2;
+template <>
+inline constexpr int kBf16Parts<bfloat16> = 1;
+
+inline int bf16_parts(tessera_dtype dtype) {
+  return plugin::with_types(dtype, []<class T>(std::type_identity<T>) { return kBf16Parts<T>; });
+}
+
+/// Of so many parts of A and of B: but for those of a third part with a second or a third one.
+constexpr int bf16_products(int parts_a, int parts_b) {
+  int count = 0;
+  for (int a = 0; a < parts_a; ++a)
+    for (int b = 0; b < parts_b; ++b) count += a + b <= 2;
+  return count;
+}
+
+}  // namespace tessera::cuda
