@@ -36,6 +36,8 @@ ENTRIES = {
     "plan.hpp": ("Plan", "PlanOptions"),
     "context.hpp": ("Context", "ContextOptions"),
     "buffer.hpp": ("Buffer",),
+    "prepare.hpp": ("prepare()",),
+    "prepared.hpp": ("PreparedOperand",),
     "backends.hpp": ("backends()",),
     "plan_cache.hpp": ("plan_cache::limit()",),
     "wisdom.hpp": ("wisdom::load()", "wisdom::save()"),

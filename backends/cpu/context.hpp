@@ -7,6 +7,7 @@
 
 #include "machine.hpp"
 
+#include <tessera/plugin/operand_copy.hpp>
 #include <tessera/plugin/plugin.hpp>
 
 #include <atomic>
@@ -27,9 +28,9 @@ class Context {
   void* allocate(std::uint64_t bytes);
   void free(void* data) noexcept;
   void copy(const tessera_copy& copy);
-  /// See tessera/plugin/widening.hpp.
-  plugin::Widen widening(const plugin::Widening& widening);
-  static double widening_seconds(const Machine& machine, const plugin::Widening& widening);
+  /// See tessera/plugin/operand_copy.hpp.
+  plugin::CopyOperand copying(const plugin::OperandCopy& copy);
+  static double copying_seconds(const Machine& machine, const plugin::OperandCopy& copy);
   void synchronize() {}
   void* native_stream();
 

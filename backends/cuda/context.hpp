@@ -5,7 +5,7 @@
 /// A device with a stream: what every buffer, copy and plan of the backend belongs to.
 #pragma once
 
-#include <tessera/plugin/widening.hpp>
+#include <tessera/plugin/operand_copy.hpp>
 
 #include "device.hpp"
 #include "staging.hpp"
@@ -34,9 +34,9 @@ class Context {
   /// Fills `bytes` of the device's memory with copies of the first `block`.
   void repeat(void* data, std::uint64_t block, std::uint64_t bytes);
   void synchronize();
-  /// See tessera/plugin/widening.hpp.
-  plugin::Widen widening(const plugin::Widening& widening);
-  static double widening_seconds(const cuda::Machine& machine, const plugin::Widening& widening);
+  /// See tessera/plugin/operand_copy.hpp.
+  plugin::CopyOperand copying(const plugin::OperandCopy& copy);
+  static double copying_seconds(const cuda::Machine& machine, const plugin::OperandCopy& copy);
   /// What is queued from now on begins when what is queued on `earlier` by now has ended.
   void wait_for(Context& earlier);
   /// Seconds that the device counts from start_timer() until what was queued before stop_timer() is done.

@@ -46,8 +46,8 @@ class Context : public MemoryContext {
   ~Context();
 
   const Machine& machine() const { return machine_; }
-  static double widening_seconds(const Machine& machine, const plugin::Widening& widening) {
-    return MemoryContext::widening_seconds(machine.device, widening);
+  static double copying_seconds(const Machine& machine, const plugin::OperandCopy& copy) {
+    return MemoryContext::copying_seconds(machine.device, copy);
   }
 
   /// Calls body(Launcher), which launches kernels on the execution space instance and does not wait.

@@ -57,14 +57,14 @@ class Context {
   /// Null where this was moved from; every other use of such a context throws invalid_argument.
   tessera_context* get() const { return handle_.get(); }
 
- private:
-  friend class Plan;
-
+  /// The same; throws there.
   tessera_context* alive() const {
     if (handle_ == nullptr)
       throw Error(ErrorCode::invalid_argument, "context: it was moved from; use the object that it was moved to");
     return handle_.get();
   }
+
+ private:
   static const char* present(const char* backend) {
     if (backend == nullptr)
       throw Error(ErrorCode::invalid_argument, "backend = null: must be a name; Context() is the environment's choice");

@@ -297,24 +297,42 @@ struct OneProduct {
     GemmPlan(tessera_plan_borrow, context, desc, options_for<C>(options)).execute(alpha, a, b, beta, c, more...);
   }
 
- private:
-  /// Pointers, and ranges on the host.
-  template <class X>
-  static constexpr bool kIsArray = std::is_pointer_v<X> || std::ranges::contiguous_range<X>;
+  /// With a prepared B.
+  template <class A, class C, class... More>
+  static void prepared(GemmDesc desc, Scalar<element_of<C>> alpha, const A& a, const PreparedOperand& b,
+                       Scalar<element_of<C>> beta, C&& c, More&&... more) {
+    desc.dtype = kDType<element_of<A>>;
+    desc.dtype_d = kDType<element_of<C>>;
+    (set_bias(desc, more), ...);
+    PlanOptions options;
+    options.prepared = &b;
+    GemmPlan(tessera_plan_borrow, nullptr, desc, options_for<C>(options)).execute(alpha, a, nullptr, beta, c, more...);
+  }
+
+  static GemmPlan::Translated translated(const GemmDesc& desc) { return GemmPlan::Translated(desc); }
   template <class X>
   static auto data_of(X& x) {
     if constexpr (std::is_pointer_v<std::remove_const_t<X>>)
       return x;
-    else
+    else if constexpr (std::ranges::contiguous_range<X>)
       return std::ranges::data(x);
+    else
+      return x.data();
   }
   template <class X>
   static std::uint64_t size_of(const X& x) {
     if constexpr (std::is_pointer_v<X>)
       return UINT64_MAX;
-    else
+    else if constexpr (std::ranges::contiguous_range<X>)
       return std::ranges::size(x);
+    else
+      return std::uint64_t(x.size());
   }
+
+ private:
+  /// Pointers, and ranges on the host.
+  template <class X>
+  static constexpr bool kIsArray = std::is_pointer_v<X> || std::ranges::contiguous_range<X>;
   template <class X>
   static void set_bias(GemmDesc&, const X&) {}
   template <class Values>

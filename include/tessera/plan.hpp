@@ -7,6 +7,7 @@
 
 #include <tessera/buffer.hpp>
 #include <tessera/context.hpp>
+#include <tessera/prepared.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -85,6 +86,11 @@ struct PlanOptions {
   /// processor. An algorithm that cannot keep it refuses, and so the choice may be another; with the same
   /// algorithm and parameters the bits are the same.
   int sm_limit = 0;
+  /// B as prepare() has laid it out; null: executions bring B. Else they bring nullptr. The plan keeps it alive. It
+  /// runs in a context of the same backend and device, its own where none is given. The descriptor is that with which
+  /// it was prepared, but for m, C, D, bias and activation, and the batch where B was one matrix; nobody looks at ldb,
+  /// and at stride_b unless it is 0.
+  const PreparedOperand* prepared = nullptr;
 };
 
 /// A way to run a problem, and what it is predicted to cost.
@@ -120,6 +126,7 @@ inline tessera_plan_options c_options(const PlanOptions& options) {
   c.workspace = options.workspace;
   c.workspace_bytes = options.workspace_bytes;
   c.sm_limit = options.sm_limit;
+  c.prepared = options.prepared == nullptr ? nullptr : options.prepared->alive();
   return c;
 }
 

@@ -11,16 +11,10 @@
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
+#include <tessera/prepared.h>
 #include <tessera/system.h>
 #include <tessera/types.h>
 #include <tessera/version.h>
-
-/** Marks what the library exports. */
-#if defined(__GNUC__)
-#define TESSERA_API __attribute__((visibility("default")))
-#else
-#define TESSERA_API
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -169,6 +163,11 @@ typedef struct tessera_plan_options {
    * it refuses, which may change the choice; the same algorithm and parameters give the same bits. */
   int32_t sm_limit;
   int32_t reserved; /**< 0 */
+  /** What the plan takes in the place of B, or null. It stays alive as long as the plan. `context` is of the same
+   * backend and device, or null for its own. The descriptor is that with which it was prepared, but for m, C, D, bias
+   * and activation, and the batch where B was one matrix; ldb and stride_b, unless that is 0, are not looked at.
+   * Executions pass a null pointer for B. */
+  const tessera_prepared* prepared;
 } tessera_plan_options;
 
 /** What a plan tells of itself. */
@@ -236,38 +235,6 @@ TESSERA_API int32_t tessera_small_gemm(tessera_context* context, const tessera_g
 /** A stencil in one call, in the same way as tessera_gemm. */
 TESSERA_API tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_desc* desc, const void* in,
                                            void* out, tessera_error* error);
-
-/** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
-static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t m, int64_t n, int64_t k) {
-  const tessera_gemm_desc desc = {sizeof(tessera_gemm_desc),
-                                  TESSERA_OP_GEMM,
-                                  dtype,
-                                  0,
-                                  0,
-                                  TESSERA_COMPUTE_DEFAULT,
-                                  TESSERA_ROW_MAJOR,
-                                  TESSERA_NO_TRANSPOSE,
-                                  TESSERA_NO_TRANSPOSE,
-                                  TESSERA_BIAS_NONE,
-                                  TESSERA_ACTIVATION_NONE,
-                                  m,
-                                  n,
-                                  k,
-                                  TESSERA_PACKED,
-                                  TESSERA_PACKED,
-                                  TESSERA_PACKED,
-                                  0,
-                                  1,
-                                  TESSERA_PACKED,
-                                  TESSERA_PACKED,
-                                  TESSERA_PACKED,
-                                  0,
-                                  0,
-                                  0,
-                                  TESSERA_SUMS_ANY,
-                                  0};
-  return desc;
-}
 
 /** One step of a stencil on packed arrays, with sides that are fixed: a descriptor to begin with. `extents`
  * has `rank` entries and is copied; `taps` has `tap_count` and must be there when the plan is made. */

@@ -18,6 +18,8 @@
 #include <tessera/gemm.hpp>
 #include <tessera/integer.hpp>
 #include <tessera/plan_cache.hpp>
+#include <tessera/prepare.hpp>
+#include <tessera/prepared.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/system.hpp>
 #include <tessera/system_plan.hpp>

@@ -16,6 +16,13 @@
 
 #include <stdint.h>
 
+/** Marks what the library exports. */
+#if defined(__GNUC__)
+#define TESSERA_API __attribute__((visibility("default")))
+#else
+#define TESSERA_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -207,6 +214,38 @@ typedef struct tessera_gemm_desc {
    * the product of the exact values, in the arithmetic of the wider type. */
   tessera_dtype dtype_b;
 } tessera_gemm_desc;
+
+/** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
+static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t m, int64_t n, int64_t k) {
+  const tessera_gemm_desc desc = {sizeof(tessera_gemm_desc),
+                                  TESSERA_OP_GEMM,
+                                  dtype,
+                                  0,
+                                  0,
+                                  TESSERA_COMPUTE_DEFAULT,
+                                  TESSERA_ROW_MAJOR,
+                                  TESSERA_NO_TRANSPOSE,
+                                  TESSERA_NO_TRANSPOSE,
+                                  TESSERA_BIAS_NONE,
+                                  TESSERA_ACTIVATION_NONE,
+                                  m,
+                                  n,
+                                  k,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  0,
+                                  1,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  0,
+                                  0,
+                                  0,
+                                  TESSERA_SUMS_ANY,
+                                  0};
+  return desc;
+}
 
 /** One term of a stencil: coefficient * in[p + offset]; offsets in the order of the axes. */
 typedef struct tessera_tap {

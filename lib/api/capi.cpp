@@ -16,6 +16,7 @@
 #include "plan/make_plan.hpp"
 #include "plan/plan.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/prepared.hpp"
 #include "plan/small_product.hpp"
 #include "plan/verbose.hpp"
 
@@ -33,6 +34,9 @@ struct tessera_context {
 };
 struct tessera_buffer {
   core::DeviceMemory memory;
+};
+struct tessera_prepared {
+  std::shared_ptr<const core::Prepared> operand;
 };
 
 namespace {
@@ -150,9 +154,11 @@ core::PlanOptions plan_options(const tessera_plan_options* options) {
     core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
   core::at_least("sm_limit", o.sm_limit, 0, " multiprocessors; 0 means all");
   core::one_of("reserved", o.reserved, 0, 0, "0");
-  return {o.operands,        o.effort,    o.algorithm == nullptr ? "" : o.algorithm,
-          o.workspace_limit, o.workspace, o.workspace_bytes,
-          o.sm_limit,        nullptr};
+  core::PlanOptions taken{o.operands,        o.effort,    o.algorithm == nullptr ? "" : o.algorithm,
+                          o.workspace_limit, o.workspace, o.workspace_bytes,
+                          o.sm_limit,        nullptr};
+  if (o.prepared != nullptr) taken.prepared = o.prepared->operand;
+  return taken;
 }
 
 std::shared_ptr<core::Context> shared(const tessera_context* context) {
@@ -199,6 +205,34 @@ tessera_status tessera_tune(tessera_context* context, const tessera_desc* desc, 
   });
 }
 
+tessera_status tessera_prepare(tessera_context* context, const tessera_gemm_desc* desc,
+                               const tessera_plan_options* options, const void* b, uint64_t elements,
+                               tessera_prepared** prepared, tessera_error* error) {
+  return guard(error, [&] {
+    existing(prepared, "prepared");
+    const core::PlanOptions o = plan_options(options);
+    if (o.prepared != nullptr) core::invalid("prepared", "not null", "must be null where an operand is prepared");
+    *prepared = new tessera_prepared{
+        core::prepare(shared(context), reinterpret_cast<const tessera_desc*>(desc), o, {b, elements})};
+  });
+}
+
+void tessera_prepared_destroy(tessera_prepared* prepared) {
+  core::PlanCache* const cache = core::PlanCache::if_used();
+  if (cache != nullptr && prepared != nullptr) cache->drop(*prepared->operand);
+  delete prepared;
+}
+
+tessera_status tessera_get_prepared_info(const tessera_prepared* prepared, tessera_prepared_info* info,
+                                         tessera_error* error) {
+  return guard(error, [&] {
+    const core::Prepared& p = *existing(prepared, "prepared").operand;
+    write_struct({sizeof *info, p.context()->name().c_str(), p.form().c_str(), p.description().c_str(), p.bytes(),
+                  p.context()->device(), 0},
+                 info, "info");
+  });
+}
+
 tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error) {
   return guard(error, [&] {
     existing(clone, "clone");
@@ -236,9 +270,11 @@ tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info
 tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first, int64_t* last,
                                           tessera_error* error) {
   return guard(error, [&] {
-    const core::Layout& layout = existing(plan, "plan").plan->operand_with(role).layout;
-    existing(first, "first") = layout.empty() ? 0 : layout.origin();
-    existing(last, "last") = layout.empty() ? 0 : layout.origin() + layout.reach() + 1;
+    const core::Plan& p = *existing(plan, "plan").plan;
+    const core::Layout& layout = p.operand_with(role).layout;
+    const bool none = layout.empty() || (p.problem().prepared && role == TESSERA_ROLE_B);
+    existing(first, "first") = none ? 0 : layout.origin();
+    existing(last, "last") = none ? 0 : layout.origin() + layout.reach() + 1;
   });
 }
 

@@ -88,6 +88,8 @@ inline ContextHandle share(const tessera_context* context) {
 inline ContextHandle taken(const tessera_context* context, const tessera_plan_options& options) {
   if (context == nullptr) core::invalid("context", "null", "must be an object that was created");
   if (options.workspace != nullptr) core::invalid("workspace", "not null", "must be null: each rank has several plans");
+  if (options.prepared != nullptr)
+    core::invalid("prepared", "not null", "must be null: ranks take shares of B as it lies");
   return share(context);
 }
 /// Another context, with a stream of its own that goes first, on the same device.

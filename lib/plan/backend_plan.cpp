@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
+#include "plan/prepared.hpp"
 
 #include <tessera/error.hpp>
 
@@ -32,6 +33,14 @@ void force(const AlgorithmSpec& algorithm, const std::vector<tessera_parameter>&
   request.parameter_count = parameters.size();
 }
 
+/// Tells of an operand that was prepared.
+template <class CRequest>
+void tell_form(const Problem& problem, CRequest& request) {
+  if (!problem.prepared) return;
+  request.prepared = std::int32_t(problem.prepared->place);
+  request.form = problem.prepared->form.c_str();
+}
+
 /// A request about a problem as the plugin sees it, which points into all that is given.
 tessera_offers_request request_of(Context& context, const Problem& problem, tessera_memory operands,
                                   const PlanLimits& limits, const AlgorithmSpec& algorithm,
@@ -44,6 +53,7 @@ tessera_offers_request request_of(Context& context, const Problem& problem, tess
   request.memory = operands;
   request.device = context.device();
   request.threads = context.threads();
+  tell_form(problem, request);
   force(algorithm, parameters, context, request);
   return request;
 }
@@ -58,6 +68,7 @@ BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& proble
   request.desc = problem.desc();
   request.workspace_limit = limits.workspace;
   request.multiprocessors = limits.multiprocessors;
+  tell_form(problem, request);
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
   force(algorithm, parameters, *context_, request);
   tessera_plan_reply reply{};
@@ -78,7 +89,7 @@ BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& proble
 void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions& options, tessera_offer_visitor visit,
                   void* data) {
   one_of("operands", options.operands, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
-  const Problem given = validate(desc, environment_compute);
+  const Problem given = problem_of_plan(desc, options);
   const AlgorithmSpec algorithm = forced_algorithm(options, given.op);
   require_known_algorithm({{}, algorithm}, given.op, &context.backend());
   require_runnable(algorithm, context.backend(), context.device(), given.desc());
@@ -104,6 +115,33 @@ std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_m
   context.call(context.table().plan_offers, &request, static_cast<tessera_offer_visitor>(visit),
                static_cast<void*>(&ways));
   return ways.get();
+}
+
+PreparedForm best_form(Context& context, const Problem& problem, std::size_t place, tessera_memory operands,
+                       const PlanLimits& limits, const AlgorithmSpec& algorithm) {
+  const auto entry = context.optional(&tessera_backend::best_form);
+  if (entry == nullptr || context.optional(&tessera_backend::prepare) == nullptr)
+    throw Error(TESSERA_UNSUPPORTED, context.name() + " prepares no operands");
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  tessera_offers_request request = request_of(context, problem, operands, limits, algorithm, parameters);
+  request.prepared = std::int32_t(place);
+  using Found = detail::Collected<PreparedForm>;
+  const auto visit = [](void* data, const tessera_form* form) {
+    Found::take(data, [form](PreparedForm& found) { found = {form->text, form->bytes}; });
+  };
+  Found found;
+  context.call(entry, &request, static_cast<tessera_form_visitor>(visit), static_cast<void*>(&found));
+  return found.get();
+}
+
+void write_form(Context& context, const Problem& problem, std::size_t place, const std::string& form,
+                const void* source, void* target) {
+  tessera_plan_request request{};
+  request.struct_size = sizeof request;
+  request.desc = problem.desc();
+  request.prepared = std::int32_t(place);
+  request.form = form.c_str();
+  context.call(context.optional(&tessera_backend::prepare), context.handle(), &request, source, target);
 }
 
 }  // namespace tessera::core

@@ -11,6 +11,7 @@
 
 #include <tessera/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -83,5 +84,18 @@ struct Way {
 /// All of them for a problem as the plugin sees it; there is one at least.
 std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands,
                              const PlanLimits& limits, const AlgorithmSpec& algorithm);
+
+/// How a backend lays out an operand.
+struct PreparedForm {
+  std::string text;
+  std::uint64_t bytes;
+};
+
+/// For the operand at `place` of a problem as the plugin sees it. Throws unsupported where the backend prepares none.
+PreparedForm best_form(Context& context, const Problem& problem, std::size_t place, tessera_memory operands,
+                       const PlanLimits& limits, const AlgorithmSpec& algorithm);
+/// Writes it from `source`, both in the memory of the context's device. Queues the work.
+void write_form(Context& context, const Problem& problem, std::size_t place, const std::string& form,
+                const void* source, void* target);
 
 }  // namespace tessera::core

@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
+#include "plan/prepared.hpp"
 #include "plan/problem_json.hpp"
 #include "plan/verbose.hpp"
 
@@ -50,8 +51,9 @@ std::shared_ptr<Plan> make_in(const ChosenContext& where, const PlanRequest& req
 void print_problem(const Plan& plan, const PlanRequest& request, bool placed) {
   const Context& context = plan.context();
   const Backend& backend = context.backend();
-  if (request.problem.output_empty() || request.problem.op == TESSERA_OP_SYSTEM || request.forces_all(backend))
-    return;  // nothing is left to tune
+  if (request.problem.output_empty() || request.problem.op == TESSERA_OP_SYSTEM || request.problem.prepared ||
+      request.forces_all(backend))
+    return;  // nothing is left to tune, or nobody could tune it later
   const bool said = placed || !environment_backend().name.empty();
   const std::string place = said ? context.name() + ":" + std::to_string(context.device()) : std::string();
   request.say("problem " + json_of(request.problem, place, placed ? context.threads() : 0,
@@ -71,7 +73,8 @@ bool PlanRequest::forces_all(const Backend& backend) const {
 
 std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, const tessera_desc* desc,
                                 const PlanOptions& options) {
-  const Problem problem = validate(desc, environment_compute);
+  const Problem problem = problem_of_plan(desc, options);
+  if (options.prepared != nullptr) context = options.prepared->context_of_plan(context);
   one_of("operands", options.operands, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const int verbose = options.part ? std::min(environment_verbose(), 1) : environment_verbose();
   const PlanRequest request{problem, options, forced_algorithm(options, problem.op), verbose};

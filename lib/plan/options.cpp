@@ -6,7 +6,7 @@
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
-#include <tessera/plugin/widening.hpp>
+#include <tessera/plugin/operand_copy.hpp>
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ PlanLimits limits(const PlanOptions& options, const Problem& problem) {
   PlanLimits most = limits(options);
   if (is_said(options) || problem.op != TESSERA_OP_GEMM || problem.gemm.dtype_b == problem.gemm.dtype) return most;
   constexpr std::uint64_t kMost = INT64_MAX;
-  const std::uint64_t copy = plugin::Widening(plugin::GemmProblem(problem.desc())).bytes();
+  const std::uint64_t copy = plugin::OperandCopy::widening(plugin::GemmProblem(problem.desc())).bytes();
   most.workspace += std::min(copy, kMost - most.workspace);
   return most;
 }

@@ -11,6 +11,7 @@
 #include <tessera/tessera.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace tessera::core {
 
 class Context;
 class ContextSource;
+class Prepared;
 struct Problem;
 
 /// A way to run a problem that was timed.
@@ -43,8 +45,9 @@ struct PlanOptions {
   /// Where not null, the plan measures whatever wisdom says and with more patience, fails where it cannot, and adds
   /// what it tried.
   std::vector<Tried>* tuning = nullptr;
-  int sharing = 1;    ///< backends that share the time which measuring may take
-  bool part = false;  ///< of another plan, which is made; nothing is said of it
+  int sharing = 1;                                ///< backends that share the time which measuring may take
+  bool part = false;                              ///< of another plan, which is made; nothing is said of it
+  std::shared_ptr<const Prepared> prepared = {};  ///< in the place of B
 };
 
 /// The algorithm that code or environment force, if any.

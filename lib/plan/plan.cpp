@@ -86,6 +86,7 @@ void Plan::lay_out_operands() {
   for (std::size_t i = 0; i < operand_count_; ++i) {
     const Operand& operand = problem_.operands[i];
     misaligned_[i] = std::uintptr_t(element_size(operand.dtype)) - 1;
+    prepared_[i] = problem_.is_prepared(i) ? problem_.prepared->memory.get() : nullptr;
     separate_.role[i] = operand.role;
     separate_.place[i] = std::uint8_t(operand.role - first_role_);
     const bool behind = product && operand.role >= TESSERA_ROLE_D;
@@ -123,9 +124,25 @@ void Plan::count_bytes() {
 }
 
 void Plan::describe() {
+  const std::string prepared = problem_.prepared ? " | " + told_of_prepared() : std::string();
   description_ = problem_.text + " | " + backend_name() + "/" + algorithm() + " | device " +
                  std::to_string(context().device()) + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
-                 " operands | workspace " + std::to_string(workspace_bytes()) + " bytes | " + chosen_;
+                 " operands | workspace " + std::to_string(workspace_bytes()) + " bytes" + prepared + " | " + chosen_;
+}
+
+/// What it is, and what it gains by the model of time beside the same product of a B that lies as it was given.
+std::string Plan::told_of_prepared() const {
+  const SeenProblem seen(problem_, context(), operands_);
+  Problem without = seen.get().copy();
+  without.operands[without.prepared->place].layout = without.prepared->given;
+  without.prepared.reset();
+  without.describe_layouts();
+  const auto seconds = [&](const Problem& problem, const AlgorithmSpec& algorithm) {
+    return ways_to_run(context(), problem, operands_, plan_->limits(), algorithm).front().seconds;
+  };
+  const double gain = seconds(without, {}) / seconds(seen.get(), parse_algorithm(algorithm(), "algorithm", true));
+  return "b prepared as " + problem_.prepared->form + ", by the model " + fixed_text_of(gain, 2) +
+         " times as fast as without";
 }
 
 const Operand& Plan::operand_with(tessera_role role) const {

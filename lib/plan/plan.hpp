@@ -59,6 +59,7 @@ class Plan {
   void take_workspace(const PlanOptions& options);
   void count_bytes();
   void describe();
+  std::string told_of_prepared() const;
   void execute_system(const tessera_execution& execution);
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
   void check_counts(const tessera_execution& execution) const;
@@ -93,6 +94,7 @@ class Plan {
   Expected separate_, in_place_;
   std::optional<SystemOperands> of_system_;
   std::vector<tessera_operand> staged_;                    ///< those of an execution on the device
+  std::array<void*, kMaxOperands> prepared_{};             ///< what stands for an operand that was prepared
   std::array<std::uintptr_t, kMaxOperands> misaligned_{};  ///< bits that are not zero in a misaligned element's address
   bool output_empty_;
   bool same_layout_ = false;  ///< of C and D, so that they may be one matrix

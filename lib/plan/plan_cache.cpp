@@ -83,7 +83,7 @@ tessera_plan* PlanCache::make_plan(const PlanKey& key, std::uint64_t hash, std::
   {
     const std::lock_guard lock(mutex_);
     Shelf* const known = find(key, hash);
-    Shelf& shelf = known != nullptr ? *known : add(key, hash, context.get());
+    Shelf& shelf = known != nullptr ? *known : add(key, hash, context.get(), options.prepared.get());
     ++shelf.lent, ++state_.lent, ++state_.made;
     original = shelf.original.lock();
     made->home = &shelf;
@@ -136,6 +136,10 @@ void PlanCache::clear() noexcept {
 
 void PlanCache::drop(const Context& context) noexcept {
   retire_if([&](const Shelf& shelf) { return shelf.context == &context; });
+}
+
+void PlanCache::drop(const Prepared& prepared) noexcept {
+  retire_if([&](const Shelf& shelf) { return shelf.prepared == &prepared; });
 }
 
 template <class Condition>
@@ -202,12 +206,12 @@ Shelf* PlanCache::find(const PlanKey& key, std::uint64_t hash) {
   return nullptr;
 }
 
-Shelf& PlanCache::add(const PlanKey& key, std::uint64_t hash, const Context* context) {
+Shelf& PlanCache::add(const PlanKey& key, std::uint64_t hash, const Context* context, const Prepared* prepared) {
   auto made = std::make_unique<Shelf>();
   Shelf& shelf = *made;
   shelf.key.assign(key.words().begin(), key.words().end());
   shelf.hash = hash;
-  shelf.context = context;
+  shelf.context = context, shelf.prepared = prepared;
   Shelves one;
   one.push_back(std::move(made));
   index_.emplace(hash, &shelf);

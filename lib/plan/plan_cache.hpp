@@ -34,6 +34,7 @@ struct Shelf {
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;
   const Context* context = nullptr;  ///< null: the environment's choice, or the best for the problem
+  const Prepared* prepared = nullptr;
   std::list<std::unique_ptr<Shelf>>::iterator place;
   bool current = true;  ///< false: what comes back goes
   std::int64_t lent = 0;
@@ -60,8 +61,9 @@ class PlanCache : public ContextSource {
 
   /// Destroys what is idle; what is lent goes when it comes back.
   void clear() noexcept;
-  /// The same for the plans of a context.
+  /// The same for the plans of a context, and for those that take a prepared operand.
   void drop(const Context& context) noexcept;
+  void drop(const Prepared& prepared) noexcept;
 
   struct Limits {
     std::int64_t plans = 1024;
@@ -92,7 +94,7 @@ class PlanCache : public ContextSource {
 
   // With the lock held.
   Shelf* find(const PlanKey& key, std::uint64_t hash);
-  Shelf& add(const PlanKey& key, std::uint64_t hash, const Context* context);
+  Shelf& add(const PlanKey& key, std::uint64_t hash, const Context* context, const Prepared* prepared);
   void retire(Shelf& shelf, Plans& gone, Shelves& empty);
   void put(Shelf& shelf, Plans plan);
   Plans take(Shelf& shelf);

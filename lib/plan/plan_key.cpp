@@ -38,6 +38,7 @@ PlanKey::PlanKey(const Context* context, const tessera_desc* desc, const PlanOpt
   const PlanLimits most = limits(options);
   add(most.workspace);
   add(std::uint64_t(most.multiprocessors));
+  add(reinterpret_cast<std::uintptr_t>(options.prepared.get()));
   add(options.algorithm.size());
   add(options.algorithm.data(), options.algorithm.size());
   std::uint64_t size = 0;

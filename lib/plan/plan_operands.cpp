@@ -34,6 +34,7 @@ double scalar_value(const tessera_execution& e, std::uint64_t index) {
 bool Plan::reads(const Operand& operand, const tessera_execution& execution) const {
   if (of_system_) return operand.role < TESSERA_ROLE_RECORDED && !operand.layout.empty();
   if (output_empty_ || operand.written || operand.layout.empty()) return false;
+  if (problem_.prepared && operand.role == TESSERA_ROLE_B) return false;  // of the caller's
   if (operand.role == TESSERA_ROLE_C) return scalar_value(execution, 1) != 0.0;
   if (operand.role == TESSERA_ROLE_A || operand.role == TESSERA_ROLE_B)
     return scalar_value(execution, 0) != 0.0 && problem_.gemm.k != 0;
@@ -89,10 +90,11 @@ bool Plan::take_operands(const tessera_execution& e, tessera_operand* operands) 
   for (std::size_t i = 0; i < operand_count_; ++i) {
     const tessera_operand& given = element(e.operands, e.operand_size, expected.place[i]);
     // Field by field, as the caller has just written them: a wider load would wait until all are in the cache.
-    operands[i] = {given.data, given.dtype, tessera_role(first_role_ + i)};
+    void* const own = prepared_[i];  // then the caller gives none
+    operands[i] = {own != nullptr ? own : given.data, given.dtype, tessera_role(first_role_ + i)};
     differences |= (given.dtype ^ problem_.operands[i].dtype) | (given.role ^ expected.role[i]);
     misaligned |= reinterpret_cast<std::uintptr_t>(given.data) & misaligned_[i];
-    plain &= given.data != nullptr;
+    plain &= (given.data != nullptr) == (own == nullptr);
   }
   return plain && differences == 0 && misaligned == 0;
 }
@@ -110,7 +112,8 @@ void Plan::examine(const tessera_execution& e, tessera_operand* operands) const 
       invalid(std::string("operand ") + known.name, "missing",
               "must be given, with role = " + std::to_string(known.role));
     examine_operand(e, i, *given);
-    operands[i] = {given->data, given->dtype, tessera_role(first_role_ + i)};
+    void* const data = problem_.is_prepared(i) ? prepared_[i] : given->data;
+    operands[i] = {data, given->dtype, tessera_role(first_role_ + i)};
   }
   // Behind the operands: in C++ and Python the type of alpha follows from theirs.
   for (std::size_t i = 0; i < problem_.scalar_count; ++i) examine_scalar(e, i);
@@ -176,6 +179,10 @@ void Plan::examine_operand(const tessera_execution& e, std::size_t index, const 
     refuse_dtype(name, given.dtype, known.dtype, dtype_field(problem_, known.role, given.dtype));
   plugin::refuse_tail(&given, sizeof given, e.operand_size, name);
   const auto address = reinterpret_cast<std::uintptr_t>(given.data);
+  if (problem_.is_prepared(index)) {
+    if (address != 0) invalid(name, "not null", "must be null: the plan has it, prepared");
+    return;
+  }
   if (address == 0 && (reads(known, e) || (known.written && !known.layout.empty())))
     invalid(name, "null", "must point to " + std::to_string(known.layout.reach() + 1) + " elements");
   if ((address & misaligned_[index]) != 0)
@@ -194,7 +201,8 @@ void Plan::check_overlap(const tessera_operand* operands) {
   const auto written = reinterpret_cast<std::uintptr_t>(operands[output_].data);
   const bool c_is_d = in_place(operands);
   for (std::size_t i = 0; i < operand_count_; ++i) {
-    if (i == output_ || operands[i].data == nullptr || (c_is_d && i == Problem::kC)) continue;
+    if (i == output_ || operands[i].data == nullptr || prepared_[i] != nullptr || (c_is_d && i == Problem::kC))
+      continue;
     const auto distance = std::int64_t(written - reinterpret_cast<std::uintptr_t>(operands[i].data));
     const auto& known = cleared_[i].distances;
     if (std::find(known.begin(), known.end(), distance) == known.end())

@@ -107,7 +107,10 @@ std::string text_of(const PlanLimits& limits, bool on_host) {
 }  // namespace
 
 std::string canonical_text(const Problem& problem) {
-  return problem.op == TESSERA_OP_GEMM ? text_of(problem.gemm) : text_of(problem.stencil, problem.taps);
+  if (problem.op != TESSERA_OP_GEMM) return text_of(problem.stencil, problem.taps);
+  const std::string text = text_of(problem.gemm);
+  if (!problem.prepared) return text;
+  return text + " prepared " + problem.operands[problem.prepared->place].name + " " + problem.prepared->form;
 }
 
 std::string canonical_text(Context& context, tessera_memory operands, const PlanLimits& limits,

@@ -4,6 +4,7 @@
 #include "plan/scratch.hpp"
 
 #include "check.hpp"
+#include "plan/backend_plan.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -68,6 +69,9 @@ std::vector<unsigned char> random_block(tessera_dtype dtype, double most, std::s
   return block;
 }
 
+/// Of an operand of a set.
+constexpr std::int64_t kAlignment = 256;
+
 }  // namespace
 
 class Scratch::Memory {
@@ -117,7 +121,6 @@ Scratch::~Scratch() = default;
 Scratch::Scratch(const std::shared_ptr<Context>& context, const Problem& problem)
     : problem_(problem), most_(largest_number(problem)) {
   // A device that fills its memory itself does so at once with more than its cache holds; others take milliseconds.
-  constexpr std::int64_t kAlignment = 256;
   const bool host = context == nullptr || context->on_host();
   const bool quick = !host && context->optional(&tessera_backend::buffer_repeat) != nullptr;
   const std::int64_t bytes_of_sets = std::int64_t(host ? 32 : 96) << 20, most_sets = quick ? bytes_of_sets : 64;
@@ -136,6 +139,7 @@ Scratch::Scratch(const std::shared_ptr<Context>& context, const Problem& problem
   for (std::size_t i = 0; i < problem.operands.size(); ++i) {
     operands_.push_back({nullptr, problem.operands[i].dtype, tessera_role(first + tessera_role(i))});
     memory_.push_back(filled(context, i));
+    if (problem.is_prepared(i)) memory_.back() = prepared(context, *memory_.back());
   }
   for (int i = 0; i < 2; ++i) scalars_[i] = {problem.scalar_dtype, 0, i == 0 ? 1.0 : 0.0, 0.0};
 }
@@ -146,6 +150,18 @@ std::unique_ptr<Scratch::Memory> Scratch::filled(const std::shared_ptr<Context>&
   auto memory = std::make_unique<Memory>(context, sets_ * distances_[operand]);
   const std::int64_t block = std::min(memory->bytes(), kBlock);
   if (block > 0) memory->repeat(random_block(problem_.operands[operand].dtype, most_, std::size_t(block)));
+  return memory;
+}
+
+std::unique_ptr<Scratch::Memory> Scratch::prepared(const std::shared_ptr<Context>& context, const Memory& sets) {
+  const PreparedPlace& own = *problem_.prepared;
+  std::int64_t& distance = distances_[own.place];
+  const std::int64_t bytes = (own.bytes + kAlignment - 1) / kAlignment * kAlignment;
+  auto memory = std::make_unique<Memory>(context, sets_ * bytes);
+  for (std::int64_t i = 0; i < sets_; ++i)
+    write_form(*context, problem_, own.place, own.form, sets.data() + i * distance, memory->data() + i * bytes);
+  context->synchronize();
+  distance = bytes;
   return memory;
 }
 

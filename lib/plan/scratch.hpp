@@ -47,6 +47,8 @@ class Scratch {
   /// Elements of a window, and where the windows begin.
   std::pair<std::int64_t, std::array<std::int64_t, 3>> windows() const;
   std::unique_ptr<Memory> filled(const std::shared_ptr<Context>& context, std::size_t operand) const;
+  /// Of the operand that is prepared: of each set in its form.
+  std::unique_ptr<Memory> prepared(const std::shared_ptr<Context>& context, const Memory& sets);
 
   const Problem& problem_;
   double most_ = 0.0;  ///< the largest number in them

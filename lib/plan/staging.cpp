@@ -10,8 +10,9 @@ Staging::Staging(const std::shared_ptr<Context>& context, const Problem& host_pr
   for (std::size_t i = 0; i < packed_.operands.size(); ++i) {
     host_.push_back(host_problem.operands[i].layout);
     const std::int64_t bytes = packed_.operands[i].layout.count() * size_of(i);
-    // The product is computed in place: D's memory holds C before.
-    memory_.push_back(place(i) == i ? std::make_unique<DeviceMemory>(context, bytes) : nullptr);
+    // The product is computed in place: D's memory holds C before. What was prepared has its own.
+    memory_.push_back(place(i) == i && !packed_.is_prepared(i) ? std::make_unique<DeviceMemory>(context, bytes)
+                                                               : nullptr);
   }
 }
 
@@ -28,18 +29,17 @@ std::uint64_t Staging::bytes() const {
 }
 
 void* Staging::device_pointer(std::size_t operand) const {
+  if (packed_.is_prepared(operand)) return packed_.prepared->memory.get();
   const Layout& layout = packed_.operands[operand].layout;
   return static_cast<char*>(memory_[place(operand)]->data()) - layout.origin() * size_of(operand);
 }
 
-tessera_copy Staging::copy_of(std::size_t operand, int direction) const {
-  const Layout& device = packed_.operands[operand].layout;
-  const Layout& host = host_[operand];
+tessera_copy copy_between(const Layout& host, const Layout& device, std::int64_t element_size, int direction) {
   const bool up = direction == TESSERA_COPY_TO_DEVICE;
   tessera_copy copy{};
   copy.struct_size = sizeof copy;
   copy.direction = direction;
-  copy.element_size = std::uint64_t(size_of(operand));
+  copy.element_size = std::uint64_t(element_size);
   for (int axis = 0; axis < device.rank; ++axis) {
     if (device.strides[axis] == 0 && device.extents[axis] > 0) continue;  // one matrix for the whole batch
     copy.extents[copy.rank] = device.extents[axis];

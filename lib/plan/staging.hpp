@@ -13,6 +13,9 @@
 
 namespace tessera::core {
 
+/// A copy of an operand between those layouts, without its pointers.
+tessera_copy copy_between(const Layout& host, const Layout& device, std::int64_t element_size, int direction);
+
 /// Device copies of a problem's operands. The plugin's plan is made for problem().
 class Staging {
  public:
@@ -31,7 +34,9 @@ class Staging {
   /// The operand in whose memory an operand is.
   std::size_t place(std::size_t operand) const;
   std::int64_t size_of(std::size_t operand) const;
-  tessera_copy copy_of(std::size_t operand, int direction) const;
+  tessera_copy copy_of(std::size_t operand, int direction) const {
+    return copy_between(host_[operand], packed_.operands[operand].layout, size_of(operand), direction);
+  }
 
   std::shared_ptr<Context> context_;
   Problem packed_;

@@ -38,6 +38,7 @@ Problem Problem::copy() const {
   result.taps = taps;
   result.stencil.taps = result.taps.data();
   result.system = system;
+  result.prepared = prepared;
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <tessera/dtype.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ struct Operand {
   Layout layout;
 };
 
+/// An operand of a product that was prepared.
+struct PreparedPlace {
+  std::size_t place = 0;              ///< kA or kB: of a column-major product the caller's B is A here
+  std::string form = {};              ///< how the plugin has laid it out
+  std::shared_ptr<void> memory = {};  ///< in the context's memory
+  std::int64_t bytes = 0;
+  Layout given = {};  ///< that it was prepared from
+};
+
 /// A validated, canonical problem. Move-only: its descriptor points into its taps.
 struct Problem {
   tessera_op op = 0;
@@ -41,6 +51,7 @@ struct Problem {
   tessera_stencil_desc stencil{};
   std::vector<tessera_tap> taps;
   std::shared_ptr<const CanonicalSystem> system;  ///< of a system of fields
+  std::optional<PreparedPlace> prepared;          ///< what executions find in the place of the caller's operand
   /// Places of a product's operands.
   static constexpr std::size_t kA = 0, kB = 1, kC = 2, kD = 3, kBias = 4;
 
@@ -58,6 +69,7 @@ struct Problem {
   /// The place of the operand that is written, of products and stencils.
   std::size_t output() const { return op == TESSERA_OP_GEMM ? kD : 1; }
   Problem copy() const;
+  bool is_prepared(std::size_t operand) const { return prepared && prepared->place == operand; }
   /// The same problem on operands without gaps, as the staging of host operands makes them: in place, C laid out as D.
   Problem packed() const;
   /// Writes the layouts' strides into the descriptor; axes of one element get a harmless one, whatever the caller said.

@@ -135,7 +135,8 @@ std::string name_of(const GemmShape& g) {
   if (g.beta != 0.0f) name += "_beta1";
   if (g.bias != TESSERA_BIAS_NONE) name += "_bias";
   if (g.activation != TESSERA_ACTIVATION_NONE) name += std::string("_") + kActivations[g.activation];
-  return g.ordered ? name + "_ordered" : name;
+  if (g.ordered) name += "_ordered";
+  return g.prepared ? name + "_prepared" : name;
 }
 
 std::string name_of(const StencilShape& s) {

@@ -15,6 +15,7 @@ namespace tessera::perf {
 
 const char* const kGemmGrammar =
     "  --gemm SIZE[:TRANSPOSES][:TYPE][:ld+N][:beta1][:bias][:ACTIVATION][:ordered]\n"
+    "              [:prepared]\n"
     "    SIZE         N, MxNxK or MxNxKxBATCH; or SIZE:batchN\n"
     "    TRANSPOSES   of A and B: NN (default), NT, TN, TT\n"
     "    TYPE         f32 (default), f64, f16, bf16, 'f16->f32', 'bf16->f32'; f32 by bf16x6, f16x3, tf32; of two "
@@ -24,6 +25,7 @@ const char* const kGemmGrammar =
     "    beta1        adds to what D holds\n"
     "    bias         for each column; ACTIVATION, which brings it: relu, gelu, gelu_tanh, silu, sigmoid, tanh\n"
     "    ordered      ordered sums\n"
+    "    prepared     also with a B that was prepared before\n"
     "    Example:     --gemm 512x32000x4096:TN:bf16:gelu_tanh\n";
 
 const char* const kStencilGrammar =
@@ -121,7 +123,7 @@ struct Product {
   std::optional<std::int64_t> batch, padding;
   std::optional<std::string> transposes;
   std::optional<Kind> kind;
-  std::optional<bool> beta, bias, ordered;
+  std::optional<bool> beta, bias, ordered, prepared;
   std::optional<tessera_activation> activation;
 };
 
@@ -149,6 +151,8 @@ void read_option(Product& p, const std::string& field) {
     say(p.beta, true, field, "beta");
   else if (field == "ordered")
     say(p.ordered, true, field, "order");
+  else if (field == "prepared")
+    say(p.prepared, true, field, "preparation");
   else if (field == "bias")
     say(p.bias, true, field, "bias");
   else if (activation && *activation != TESSERA_ACTIVATION_NONE)
@@ -174,7 +178,7 @@ GemmShape shape_of(const Product& p) {
   GemmShape g = padded_shape(m, n, k, trans_a, trans_b, padding);
   g.batch = batch;
   if (p.beta) g.beta = 1.0f;
-  g.ordered = p.ordered.value_or(false);
+  g.ordered = p.ordered.value_or(false), g.prepared = p.prepared.value_or(false);
   if (p.bias || p.activation) add_epilogue(g, p.activation.value_or(TESSERA_ACTIVATION_NONE));
   return g;
 }

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <memory>
+#include <utility>
 
 namespace tessera::perf {
 
@@ -128,6 +131,54 @@ Prepared prepare(const tessera::Context& context, const Problem& problem, const 
 }
 
 namespace {
+
+/// The product with a B that is prepared when it is first seen, by what a plan chooses then.
+class PreparedB : public Competitor {
+ public:
+  PreparedB(const Backend& backend, Memory memory)
+      : context_(&backend.context), memory_(memory), name_("tessera:" + backend.name + ":prepared") {}
+
+  std::string name() const override { return name_; }
+  std::string unsupported(const Problem& problem) const override {
+    return problem.op == Op::gemm && problem.gemm.prepared ? "" : "B is not prepared";
+  }
+  Execute prepare(const Problem& problem) override {
+    return with_product_types(
+        problem.kind, [&]<class T, class U, class D>(std::type_identity<T>, std::type_identity<U>,
+                                                     std::type_identity<D>) { return prepare_for<T, U, D>(problem); });
+  }
+
+ private:
+  struct Known {
+    PreparedOperand b;
+    GemmPlan plan;
+  };
+  /// A of type T, B of type U, D and the bias of type D.
+  template <class T, class U, class D>
+  Execute prepare_for(const Problem& problem) const {
+    using S = Scalar<D>;
+    const GemmShape& g = problem.gemm;
+    const auto known = std::make_shared<std::map<const void*, std::unique_ptr<Known>>>();
+    return [known, context = context_, memory = memory_, desc = gemm_desc(problem), alpha = S(g.alpha),
+            beta = S(g.beta), has_bias = g.bias != TESSERA_BIAS_NONE](const void* const* in, void* out) {
+      std::unique_ptr<Known>& of_b = (*known)[in[1]];
+      if (of_b == nullptr) {
+        PreparedOperand b = tessera::prepare(*context, desc, static_cast<const U*>(in[1]), {.operands = memory});
+        GemmPlan plan(*context, desc, {.operands = memory, .prepared = &b});
+        of_b = std::make_unique<Known>(Known{std::move(b), std::move(plan)});
+      }
+      const T* const a = static_cast<const T*>(in[0]);
+      const D* const values = static_cast<const D*>(in[2]);
+      D* const d = static_cast<D*>(out);
+      has_bias ? of_b->plan.execute(alpha, a, nullptr, beta, d, bias(values))
+               : of_b->plan.execute(alpha, a, nullptr, beta, d);
+    };
+  }
+
+  const tessera::Context* context_;
+  Memory memory_;
+  std::string name_;
+};
 
 /// One algorithm of a backend, as the registry names it. With a limit of the workspace, it takes part in the products
 /// in which it takes more by itself.
@@ -274,6 +325,7 @@ void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
         backend.algorithms.push_back(
             std::make_unique<Algorithm>(backend, memory, Op::gemm, name, TESSERA_DEFAULT_WORKSPACE_LIMIT));
     }
+    backend.algorithms.push_back(std::make_unique<PreparedB>(backend, memory));
     for (const std::string& name : info.stencil_algorithms)
       backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::stencil, name));
     for (const std::string& name : info.system_algorithms)

@@ -11,7 +11,6 @@
 #include TESSERA_FIT_MACHINE
 
 #include <tessera/tessera.h>
-#include <tessera/plugin/widening.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -43,8 +42,10 @@ void add_questions(const Problem& problem, const std::string& form, const Json& 
   for (std::getline(text, name, ':'); std::getline(text, key, ',');) keys.push_back(key);
   for (const auto& algorithm : plugin::Register<fit::Context, Problem>::all()) {
     if (algorithm.name != name) continue;
-    if (plugin::is_widened(algorithm.features, problem))
-      throw std::runtime_error("the fit knows no copies of operands, which a product of two types by " + form + " has");
+    if constexpr (std::is_same_v<Problem, plugin::GemmProblem>)
+      if (problem.mixed() && !algorithm.features.mixed)
+        throw std::runtime_error("the fit knows no copies of operands, which a product of two types by " + form +
+                                 " has");
     for (const Json& row : rows) {
       std::vector<tessera_parameter> values;
       for (std::size_t i = 0; i < keys.size(); ++i) values.push_back({keys[i].c_str(), row.at(i)});

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 namespace tessera::test {
 
@@ -111,6 +112,37 @@ std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, con
   return printed;
 }
 
+/// The same of a B that is prepared for another number of rows, as device and host operands in turns.
+template <class Op, class T>
+void run_one_prepared(Subject& subject, typename Op::template Trial<T>& trial, const std::string& algorithm,
+                      Random& random, Tally& tally) {
+  const auto any = [&] { return random.bits() % 2 == 0 ? Memory::host : Memory::device; };
+  const Memory memory = any(), memory_of_b = any();
+  const std::int64_t rows = random.bits() % 3 == 0 ? std::int64_t(trial.desc().m) : random.integer(1, 300);
+  std::string problem, printed, form;
+  try {
+    std::optional<PreparedOperand> b = trial.prepare(subject.context(), rows, algorithm, memory_of_b);
+    form = b->form();
+    GemmPlan plan(subject.context(), trial.desc(), {.operands = memory, .algorithm = algorithm, .prepared = &*b});
+    if (random.bits() % 4 == 0) plan = plan.clone();
+    b.reset();  // the plan keeps it alive
+    subject.check_forced(plan, algorithm);
+    printed = plan.algorithm();
+    problem = trial.run_prepared(subject.context(), plan, memory);
+    ++tally.run;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::unsupported && printed.empty()) {
+      ++tally.refused[std::string(error.what()).substr(0, 160)];
+      return;
+    }
+    problem = std::string("threw: ") + error.what();
+  }
+  if (problem.empty()) return;
+  ++tally.failed;
+  FAIL_CHECK("algorithm " << (printed.empty() ? algorithm : printed) << ", B prepared as '" << form << "' for " << rows
+                          << " rows, " << text(memory_of_b) << " and " << text(memory) << " operands: " << problem);
+}
+
 /// All cases, or each every-th of the essential ones: first the sample of this run, then the others.
 template <class Op>
 struct Selection {
@@ -184,6 +216,24 @@ void run_all(Subject& subject, std::size_t every) {
   }
   report_all<Op, T>(subject, names, tallies, "");
   if (refused > 0) std::cout << subject.spec() << " has no algorithm for " << refused << " of the cases\n";
+}
+
+template <class Op, class T>
+void run_all_prepared(Subject& subject, std::size_t every) {
+  const auto names = subject.tested(TESSERA_OP_GEMM);
+  std::vector<Tally> tallies(names.size());
+  const Selection<Op> selection(every);
+  Random random("prepared");
+  for (std::size_t at = 0; at < selection.cases.size(); ++at) {
+    const auto wanted = [&](const Tally& tally) { return selection.template wants<T>(at, tally); };
+    if (at >= selection.sample && std::ranges::none_of(tallies, wanted)) break;
+    const auto& c = selection.cases[at];
+    INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
+    typename Op::template Trial<T> trial(c);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (wanted(tallies[i])) run_one_prepared<Op, T>(subject, trial, names[i], random, tallies[i]);
+  }
+  report_all<Op, T>(subject, names, tallies, " prepared");
 }
 
 /// "tile=32" is one of the entries of "tiled:stages=2,tile=32", and the only one of that key.
@@ -311,6 +361,19 @@ TEMPLATE_TEST_CASE("every algorithm multiplies matrices of f64 and f32", "[gemm]
                    (GemmMixed<float, double>)) {
   Subject subject;
   run_all<TestType, double>(subject, short_list());
+}
+
+TEMPLATE_LIST_TEST_CASE("every algorithm multiplies by a prepared matrix", "[gemm][prepared]", ElementTypes) {
+  Subject subject;
+  run_all_prepared<Gemm, TestType>(subject, short_list());
+}
+
+TEMPLATE_TEST_CASE("every algorithm multiplies by a prepared matrix in other types and arithmetic", "[gemm][prepared]",
+                   GemmPermitting<Compute::bf16x6>, GemmPermitting<Compute::f16x3>, (GemmMixed<float, bfloat16>),
+                   (GemmMixed<bfloat16, float>), (GemmMixed<float, bfloat16, Compute::bf16x6>),
+                   (GemmMixed<float16, float, Compute::bf16x6>)) {
+  Subject subject;
+  run_all_prepared<TestType, float>(subject, short_list());
 }
 
 TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", ElementTypes) {

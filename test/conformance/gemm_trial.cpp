@@ -206,6 +206,7 @@ template <class T, class D, class U>
 void GemmTrial<T, D, U>::execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, const D* bias,
                                  const float* f32_bias) const {
   if (null_inputs_) a = nullptr, b = nullptr;
+  if (b_prepared_) b = nullptr;
   if (null_c_) c = nullptr;
   const auto with = [&](const auto&... more) {
     if (beside_c_)
@@ -265,6 +266,27 @@ std::string GemmTrial<T, D, U>::run(Context& context, GemmPlan& plan, Memory mem
     }
   }
   return "";
+}
+
+template <class T, class D, class U>
+std::string GemmTrial<T, D, U>::run_prepared(Context& context, GemmPlan& plan, Memory memory) {
+  b_prepared_ = true;
+  const std::string problem = run(context, plan, memory);
+  b_prepared_ = false;
+  return problem;
+}
+
+template <class T, class D, class U>
+PreparedOperand GemmTrial<T, D, U>::prepare(Context& context, std::int64_t rows, const std::string& algorithm,
+                                            Memory memory) {
+  GemmDesc desc = desc_;
+  desc.m = rows;
+  desc.lda = desc.ldc = kPacked, desc.ldd = kLikeC, desc.stride_a = kPacked;
+  desc.stride_c = kPacked, desc.stride_d = kLikeC, desc.bias = Bias::none;
+  const PlanOptions options{.operands = memory, .algorithm = algorithm};
+  b_.restore(b_before_);
+  if (memory == Memory::host) return tessera::prepare(context, desc, b_.data(), options);
+  return tessera::prepare(context, desc, DeviceArray<U>(context, b_, shift_).data(), options);
 }
 
 template <class T, class D, class U>

@@ -49,6 +49,10 @@ class GemmTrial {
   /// Executes twice, each time on poisoned outputs. Returns "" or what is wrong. Ends the program where memory beside
   /// an operand was written.
   std::string run(Context& context, GemmPlan& plan, Memory memory);
+  /// The same of a plan that has its B prepared.
+  std::string run_prepared(Context& context, GemmPlan& plan, Memory memory);
+  /// B, for so many rows, by an algorithm. Throws where that has no plan for it.
+  PreparedOperand prepare(Context& context, std::int64_t rows, const std::string& algorithm, Memory memory);
   const GemmDesc& desc() const { return desc_; }
 
  private:
@@ -76,6 +80,7 @@ class GemmTrial {
   bool beside_c_, f32_bias_given_;  ///< D is not C; the bias is in f32_bias_, not in bias_
   S alpha_, beta_;
   bool exact_, null_inputs_, null_c_;
+  bool b_prepared_ = false;
   Random random_;
   std::int64_t shift_;
   GuardedArray<T> a_;

@@ -6,6 +6,7 @@
 
 #include "fake_stats.hpp"
 
+#include <tessera/plugin/operand_copy.hpp>
 #include <tessera/plugin/plugin.hpp>
 
 #include <atomic>
@@ -171,6 +172,29 @@ struct FakeContext {
       }
     }
   }
+
+  /// Copies of operands when the queue runs.
+  plugin::CopyOperand copying(const plugin::OperandCopy& c) {
+    return plugin::with_copied_types(
+        c, [this, c]<class From, class To>(std::type_identity<From>, std::type_identity<To>) -> plugin::CopyOperand {
+          return [this, c](const void* from, void* to) {
+            queue_.push_back([this, c, from, to] {
+              const std::int64_t rows = c.rows * c.matrices;
+              for (std::int64_t row = 0; row < rows; ++row)
+                for (std::int64_t column = 0; column < c.columns; ++column) {
+                  const std::int64_t at = row / c.rows * c.stride + row % c.rows * c.ld + column;
+                  const From& read = reinterpret_cast<const From*>(resolve(from, 0, 0))[at];
+                  To& written = reinterpret_cast<To*>(resolve(to, 0, 0))[row * c.copy_ld + column];
+                  if constexpr (std::is_same_v<From, To>)
+                    written = read;
+                  else
+                    written = To(plugin::Scalar<From>(read));
+                }
+            });
+          };
+        });
+  }
+  static double copying_seconds(const FakeMachine&, const plugin::OperandCopy&) { return 1.0; }
 
   FakeStats stats_;
   std::set<const void*> plans_;

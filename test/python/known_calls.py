@@ -77,6 +77,7 @@ def arguments_of_points():
 OBJECTS = {
     "Taps": lambda: tessera.Taps(2, [((0, 0), 1.0)]),
     "GemmPlan": lambda: tessera.GemmPlan(4, 4, 4, dtype="float64"),
+    "PreparedMatrix": lambda: tessera.prepare(np.ones((4, 5))),
     "StencilPlan": lambda: tessera.StencilPlan((4, 5), taps.laplacian(2), dtype="float64"),
     "StencilSystem": system,
     "SystemPlan": lambda: tessera.SystemPlan(system(), 2),
@@ -122,8 +123,17 @@ CALLS = {
         lambda: arguments_of_plan(
             **{"m": 4, "n": 4, "k": 4, "dtype": "float64", "dtype_b": None, "out_dtype": None, "batch": 1},
             **{"trans_a": False, "trans_b": False, "bias": None, "activation": None, "compute": None, "sums": None},
+            **{"prepared": None},
         ),
     ),
+    "prepare": (
+        tessera.prepare,
+        lambda: {
+            **{"b": np.ones((4, 5)), "rows": 8},
+            **dict.fromkeys(("dtype_a", "compute", "sums", "backend", "algorithm", "stream")),
+        },
+    ),
+    "PreparedMatrix.free": (method("PreparedMatrix", "free"), dict),
     "GemmPlan.execute": (
         method("GemmPlan", "execute"),
         lambda: {

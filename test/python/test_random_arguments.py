@@ -41,7 +41,7 @@ def test_each_function_has_a_case():
         made = getattr(tessera, name)
         if isinstance(made, type):
             expected |= {name} | {f"{name}.{method}" for method in own_names(made)}
-    expected.discard("SystemField")  # nobody makes one by its class
+    expected -= {"SystemField", "PreparedMatrix"}  # nobody makes one by its class
     assert expected == set(CALLS)
 
 
@@ -194,6 +194,8 @@ def behaviour(owner, made):
         return list(made)
     if owner == "GemmPlan":
         return made.execute(x[:16].reshape(4, 4), x[20:].reshape(4, 4)).tobytes()
+    if owner == "PreparedMatrix":
+        return tessera.matmul(x[:8].reshape(2, 4), made).tobytes()
     if owner == "StencilPlan":
         return made.execute(x[:20].reshape(4, 5)).tobytes()
     plan = made if owner == "SystemPlan" else tessera.SystemPlan(made, 2)
@@ -209,7 +211,8 @@ UNTOUCHED = {owner: behaviour(owner, make()) for owner, make in OBJECTS.items()}
 @settings(EXAMPLES)
 @hypothesis.given(st.data())
 def test_an_object_is_as_before_after_a_refusal(data):
-    name = data.draw(st.sampled_from([name for name in CALLS if name.split(".")[0] in OBJECTS and "." in name]))
+    methods = [name for name, (_, good) in CALLS.items() if name.split(".")[0] in OBJECTS and "." in name and good()]
+    name = data.draw(st.sampled_from(methods))
     call, good = CALLS[name]
     owner = name.split(".")[0]
     made, given = OBJECTS[owner](), good()

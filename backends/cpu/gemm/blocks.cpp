@@ -52,7 +52,7 @@ Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, Uni
                    std::int64_t n, std::int64_t k, Packing packing) {
   Blocks blocks{m, n, k, 0, 0, 0, unit.n};
   if (packing.a) blocks.packed_a = round_up(m, instructions.tile_rows) * packing.count(k);
-  if (packing.b) blocks.packed_b = round_up(n, panel_width(instructions, element)) * packing.count(k);
+  if (packing.copies_b()) blocks.packed_b = round_up(n, panel_width(instructions, element)) * packing.count(k);
   if (packing.sums && k < unit.k) {
     // As many columns as let the sums take twice the room of op(A).
     blocks.span = std::min(round_up(unit.n, n), std::max<std::int64_t>(1, 2 * packing.count(k) / n) * n);
@@ -68,7 +68,8 @@ std::int64_t packed_block_k(const Machine& machine, std::int64_t element, std::i
 Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
                      Packing packing, std::int64_t bytes) {
   const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
-  std::int64_t block_k = equal_blocks(k, most_k(machine, element, m, n, k, packing));
+  std::int64_t block_k =
+      packing.panels_k > 0 ? packing.panels_k : equal_blocks(k, most_k(machine, element, m, n, k, packing));
   // A block of B gets half of the second-level cache.
   const std::int64_t most_n =
       std::max(width, machine.caches.level2 / 2 / (packing.count(block_k) * element) / width * width);
@@ -81,6 +82,8 @@ Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t 
       block_m = round_up(block_m / 2, rows);
     else if (block_n > width)
       block_n = round_up(block_n / 2, width);
+    else if (packing.panels_k > 0)
+      return b;  // no room
     else
       block_k = ceil_div(block_k, 2);
   }

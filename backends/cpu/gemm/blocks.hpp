@@ -16,10 +16,13 @@ namespace tessera::cpu {
 struct Packing {
   bool a, b;
   bool sums = false;
-  bool pairs = false;    ///< two elements of bf16 in the place of one: for dot products
-  bool turned = false;   ///< D^T = op(B)^T op(A)^T is computed: A and B, m and n have changed places
-  bool chained = false;  ///< a sum is one chain of multiply-adds over all k, however k is cut; `sums` holds, too
+  bool pairs = false;         ///< two elements of bf16 in the place of one: for dot products
+  bool turned = false;        ///< D^T = op(B)^T op(A)^T is computed: A and B, m and n have changed places
+  bool chained = false;       ///< a sum is one chain of multiply-adds over all k, however k is cut; `sums` holds, too
+  std::int64_t panels_k = 0;  ///< k of the blocks in which op(B) was packed before; 0: each execution packs it
 
+  /// Whether executions copy op(B).
+  constexpr bool copies_b() const { return b && panels_k == 0; }
   /// Packed elements of so many along k.
   constexpr std::int64_t count(std::int64_t k) const { return pairs ? (k + 1) / 2 : k; }
 };

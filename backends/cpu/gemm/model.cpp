@@ -75,7 +75,7 @@ double pack_seconds(const GemmCosts& c, const GemmProblem& p, const Unit& u, con
     seconds += double(ceil_div(u.n, blocks.sums > 0 ? blocks.span : u.n)) * double(u.m) * double(u.k) * element *
                (p.trans_a ? c.pack : c.pack_transpose);
   if (packing.turned) seconds += double(u.m) * double(u.n) * c.turned;
-  if (packing.b)
+  if (packing.copies_b())
     seconds +=
         double(ceil_div(u.m, blocks.m)) * double(u.k) * double(u.n) * element * (p.trans_b ? c.pack_transpose : c.pack);
   return seconds;

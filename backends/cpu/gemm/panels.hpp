@@ -34,7 +34,16 @@ constexpr bool takes_columns(const TileProduct<T>& p) {
 template <class T>
 void multiply_small(const TileProduct<T>& product);
 
-/// The same with A and B packed as pairs, by dot products. Defined where kHasDotProducts.
+/// Packs columns of a block of op(B), from `column` on, the first of a panel, and row `l`; the panels of `target` are
+/// of k rows. Returns the least exponent, of pairs.
+template <class T>
+int pack_columns(const TileProduct<T>& product, std::int64_t l, std::int64_t column, std::int64_t columns,
+                 std::int64_t k, Scalar<T>* target);
+/// The same as pairs.
+int pack_pair_columns(const TileProduct<bfloat16>& product, std::int64_t l, std::int64_t column, std::int64_t columns,
+                      std::int64_t k, Scalar<bfloat16>* target);
+
+/// multiply_panels with A and B packed as pairs, by dot products. This and pack_pair_columns: where kHasDotProducts.
 void multiply_pairs(const TileProduct<bfloat16>& product, const Blocks& blocks, Scalar<bfloat16>* workspace);
 
 /// A tile of T whose operands are packed as P.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace tessera::cpu {
@@ -155,10 +156,26 @@ template <class Source, class T, class P = typename Source::Packed>
   return {target, width, true, source.least_exponent()};
 }
 
+/// Columns of a block that was packed before, number `block` along k: packed elements along k before it, and its own.
+template <class P>
+BlockB<P> panels_of(const Panels& p, std::int64_t block, std::int64_t before, std::int64_t j, std::int64_t columns,
+                    std::int64_t count) {
+  const std::int64_t column = p.first + j;
+  const auto* const data = static_cast<const P*>(p.data) + p.columns * before + column * count;
+  int least = std::numeric_limits<int>::max();
+  if (p.least_exponents != nullptr)
+    for (std::int64_t i = column / p.stretch; i * p.stretch < column + columns; ++i)
+      least = std::min<int>(least, p.least_exponents[block * p.stretches + i]);
+  return {data, kWidth<P>, true, least};
+}
+
 /// The same of op(B).
 template <class Source, class T, class P = typename Source::Packed>
 BlockB<P> read_b(const TileProduct<T>& p, const Blocks& blocks, std::int64_t l, std::int64_t j, std::int64_t columns,
                  std::int64_t k, P* workspace) {
+  if (p.panels.data != nullptr)
+    return panels_of<P>(p.panels, l / blocks.k, Source(nullptr, 0, l).count(), j, columns,
+                        Source(nullptr, 0, k).count());
   if constexpr (sizeof(T) != 2)
     if (blocks.packed_b == 0) return {p.b + l * p.ldb + j, p.ldb, false};
   return pack_b<Source>(p, l, j, columns, k, workspace + blocks.packed_a);
@@ -330,6 +347,12 @@ void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
     if (p.chained && takes_columns(p))
       return multiply_few(p, std::make_index_sequence<std::size_t(kInstructionSet.few_rows(sizeof(T)))>{});
   multiply_packed<Singles<T>>(p, blocks, workspace);
+}
+
+template <class T>
+int pack_columns(const TileProduct<T>& p, std::int64_t l, std::int64_t column, std::int64_t columns, std::int64_t k,
+                 Scalar<T>* target) {
+  return pack_b<Singles<T>>(p, l, column, columns, k, target).least_exponent;
 }
 
 template <class T>

@@ -31,6 +31,10 @@ constexpr std::int64_t kShortestSlice = 1024;
 constexpr std::int64_t kMostListedTiles = 128;
 constexpr std::int64_t kMostSlices = 4096, kMostBlock = std::int64_t(1) << 20;
 
+std::int64_t panel_width(const Machine& machine, const GemmProblem& p) {
+  return machine.instructions.tile_vectors * machine.instructions.vector_bytes / scalar_bytes(p);
+}
+
 bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
 /// Bytes of a slice's partial result.
@@ -42,9 +46,8 @@ std::uint64_t partials_of(const GemmProblem& p, std::int64_t slices) {
 }
 
 Grid grid_of(const Machine& machine, const GemmProblem& p, int threads, std::int64_t slices) {
-  const InstructionSet& set = machine.instructions;
   return choose_grid(machine, p, parts_per_product(p.batch, threads), slices,
-                     {set.tile_rows, set.tile_vectors * set.vector_bytes / scalar_bytes(p)});
+                     {machine.instructions.tile_rows, panel_width(machine, p)});
 }
 
 /// Candidates for the number of slices.
@@ -85,7 +88,9 @@ void offer(const Machine& machine, const GemmProblem& p, Packing packing, const 
 
 /// Of ordered sums that are no chains: the blocks of k are those of whatever other rows there are.
 std::pair<std::int64_t, std::int64_t> block_k_of(const Machine& machine, const GemmProblem& p, Packing packing) {
-  if (!p.ordered || packing.chained || is_empty(p) || p.k == 0) return {1, kMostBlock};
+  if (is_empty(p) || p.k == 0) return {1, kMostBlock};
+  if (packing.panels_k > 0) return {packing.panels_k, packing.panels_k};
+  if (!p.ordered || packing.chained) return {1, kMostBlock};
   const std::int64_t k = packed_block_k(machine, scalar_bytes(p), p.k, packing);
   return {k, k};
 }
@@ -94,7 +99,7 @@ std::pair<std::int64_t, std::int64_t> block_k_of(const Machine& machine, const G
 void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
                   std::span<const plugin::Parameters::Entry> own, int threads, std::uint64_t workspace_limit,
                   plugin::OfferList& offers) {
-  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0 || packing.turned || p.ordered;
+  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0 || packing.turned || p.ordered || packing.panels_k > 0;
   const std::int64_t most_slices = whole ? 1 : std::min(p.k, kMostSlices);
   const std::vector<std::int64_t> counts =
       whole || packing.chained ? std::vector<std::int64_t>{1} : slice_counts(p, threads, workspace_limit);
@@ -116,6 +121,8 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
                                     {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
                                     {"block_k", given.in_range("block_k", b.k, least_k, most_k)}};
       if (const std::int64_t k = parameters.at("block_k"); k < least_k || k > most_k) continue;  // lacks the workspace
+      const bool begins_within_panels = parameters.at("block_n") % panel_width(machine, p) != 0;
+      if (packing.panels_k > 0 && !is_empty(p) && begins_within_panels) continue;
       for (const plugin::Parameters::Entry& parameter : own) parameters.add(parameter);
       offer(machine, p, packing, parameters, workspace_limit, offers);
     }
@@ -126,10 +133,35 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
 
 GemmProblem as_computed(const GemmProblem& problem, bool turned) {
   GemmProblem p = problem;
-  if (!turned) return p;
-  std::swap(p.m, p.n), std::swap(p.lda, p.ldb), std::swap(p.stride_a, p.stride_b);
-  p.trans_a = !problem.trans_b, p.trans_b = !problem.trans_a;
+  if (turned) {
+    std::swap(p.m, p.n), std::swap(p.lda, p.ldb), std::swap(p.stride_a, p.stride_b);
+    p.trans_a = !problem.trans_b, p.trans_b = !problem.trans_a;
+  }
+  if (p.form != nullptr) p.trans_b = false;
   return p;
+}
+
+PanelsForm::PanelsForm(const Machine& machine, const GemmProblem& p)
+    : block_k(p.form->at("block_k")), pairs(has_pairs(p) && p.form->at("dot") != 0) {
+  const std::int64_t width = panel_width(machine, p);
+  columns = round_up(p.n, width), stretch = 8 * width;
+  matrix = columns * (pairs ? ceil_div<std::int64_t>(p.k, 2) : p.k);
+  matrices = p.stride_b != 0 ? p.batch : 1;
+  blocks = ceil_div(p.k, block_k), stretches = ceil_div(columns, stretch);
+}
+
+std::uint64_t PanelsForm::bytes(std::int64_t element) const {
+  return std::uint64_t(matrices * matrix * element + (pairs ? items() * std::int64_t(sizeof(std::int32_t)) : 0));
+}
+
+Panels PanelsForm::at(const void* form, std::int64_t element, std::int64_t item, std::int64_t j) const {
+  const auto* const data = static_cast<const std::byte*>(form);
+  const std::int64_t number = matrices > 1 ? item : 0;
+  Panels panels{data + number * matrix * element, columns, j, nullptr, stretch, stretches};
+  if (pairs)
+    panels.least_exponents =
+        reinterpret_cast<const std::int32_t*>(data + matrices * matrix * element) + number * blocks * stretches;
+  return panels;
 }
 
 bool turns_columns(const Machine& machine, const GemmProblem& p, std::int64_t rows) {

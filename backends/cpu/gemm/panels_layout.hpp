@@ -8,6 +8,7 @@
 #include "../machine.hpp"
 #include "blocks.hpp"
 #include "grid.hpp"
+#include "tile.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -28,8 +29,24 @@ struct PanelsLayout {
   std::uint64_t workspace_bytes() const { return partial_bytes + thread_bytes * std::uint64_t(threads); }
 };
 
-/// The product as it is computed: m and n, A and B exchanged where that is `turned`; bias, C and D as they lie.
+/// The product as it is computed: m and n, A and B exchanged where that is `turned`; bias, C and D as they lie. Packed
+/// before, op(B) is not transposed.
 plugin::GemmProblem as_computed(const plugin::GemmProblem& problem, bool turned);
+
+/// Where the panels of an op(B) lie that was packed before: of a product as computed, whose form says how.
+struct PanelsForm {
+  std::int64_t block_k;
+  bool pairs;
+  std::int64_t columns;                     ///< of a matrix, in whole panels
+  std::int64_t matrix, matrices;            ///< packed elements of one
+  std::int64_t blocks, stretch, stretches;  ///< along k; columns that are packed at a time, and how often in a block
+
+  PanelsForm(const Machine& machine, const plugin::GemmProblem& problem);
+  std::int64_t items() const { return matrices * blocks * stretches; }
+  std::uint64_t bytes(std::int64_t element) const;
+  /// Of matrix number `item` of the batch, from column j on.
+  Panels at(const void* form, std::int64_t element, std::int64_t item, std::int64_t j) const;
+};
 
 /// Whether columns of op(B) become rows in registers, and sums are chains: see InstructionSet::few_rows(). One row or
 /// a k shorter than a vector does that for ordered sums alone: others are faster as dot products, or copied.

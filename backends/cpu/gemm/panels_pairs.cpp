@@ -42,6 +42,11 @@ void multiply_pairs(const TileProduct<bfloat16>& product, const Blocks& blocks, 
   multiply_packed<Pairs>(product, blocks, workspace);
 }
 
+int pack_pair_columns(const TileProduct<bfloat16>& product, std::int64_t l, std::int64_t column, std::int64_t columns,
+                      std::int64_t k, Scalar<bfloat16>* target) {
+  return pack_b<Pairs>(product, l, column, columns, k, reinterpret_cast<Pair*>(target)).least_exponent;
+}
+
 }  // namespace tessera::cpu
 
 #endif

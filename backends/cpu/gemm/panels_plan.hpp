@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -110,8 +111,8 @@ class PanelsPlan final : public plugin::Plan {
   static constexpr std::int64_t kPartialsBegin = kHoldsSums ? 1 : 0;
 
  public:
-  PanelsPlan(const GemmProblem& problem, const PanelsLayout& layout)
-      : p_(problem), layout_(layout), grid_(layout.grid), multiply_(multiply_of<T>(layout.packing)) {}
+  PanelsPlan(const GemmProblem& problem, const PanelsLayout& layout, const std::optional<PanelsForm>& form)
+      : p_(problem), layout_(layout), grid_(layout.grid), form_(form), multiply_(multiply_of<T>(layout.packing)) {}
 
   std::uint64_t workspace_bytes() const override { return layout_.workspace_bytes(); }
 
@@ -187,6 +188,7 @@ class PanelsPlan final : public plugin::Plan {
                         std::int64_t l) const {
     const T *a = arguments.a, *b = arguments.b;
     if (layout_.packing.turned) std::swap(a, b);
+    if (form_) return with_panels(a, b, arguments, item, i, j);
     return {.trans_a = p_.trans_a,
             .trans_b = p_.trans_b,
             .m = 0,
@@ -216,7 +218,10 @@ class PanelsPlan final : public plugin::Plan {
         TileProduct<T> block = product;
         block.m = std::min(rows, product.m - i), block.n = std::min(blocks.span, product.n - j);
         block.a += p_.trans_a ? i : i * p_.lda;
-        block.b += p_.trans_b ? j * p_.ldb : j;
+        if (block.panels.data != nullptr)
+          block.panels.first += j;
+        else
+          block.b += p_.trans_b ? j * p_.ldb : j;
         block.beta = S(0), block.finish = {}, block.chained = layout_.packing.chained;
         block.d = own != nullptr ? own + blocks.packed_a + blocks.packed_b : stack;
         block.ldd = block.n;
@@ -224,6 +229,17 @@ class PanelsPlan final : public plugin::Plan {
         block.target = &target;
         multiply_(block, blocks, own);
       }
+  }
+
+  /// The same of an op(B) that was packed before, over all k.
+  TileProduct<T> with_panels(const T* a, const void* form, const Arguments& arguments, std::int64_t item,
+                             std::int64_t i, std::int64_t j) const {
+    TileProduct<T> product{};
+    product.trans_a = p_.trans_a, product.k = p_.k;
+    product.alpha = arguments.alpha, product.beta = arguments.beta;
+    product.a = a + item * p_.stride_a + (p_.trans_a ? i : i * p_.lda), product.lda = p_.lda;
+    product.panels = form_->at(form, sizeof(S), item, j);
+    return product;
   }
 
   /// The m x n sums of a slice.
@@ -255,15 +271,17 @@ class PanelsPlan final : public plugin::Plan {
   GemmProblem p_;
   PanelsLayout layout_;
   Grid grid_;
+  std::optional<PanelsForm> form_;  ///< of an op(B) that was packed before
   Multiply<T> multiply_;
 };
 
 /// For the types of `List`.
 template <class List>
-std::unique_ptr<plugin::Plan> make_panels_plan(const GemmProblem& p, const PanelsLayout& layout) {
+std::unique_ptr<plugin::Plan> make_panels_plan(const GemmProblem& p, const PanelsLayout& layout,
+                                               const std::optional<PanelsForm>& form = {}) {
   return plugin::with_gemm_types<List>(
       p, [&]<class T, class To>(std::type_identity<T>, std::type_identity<To>) -> std::unique_ptr<plugin::Plan> {
-        return std::make_unique<PanelsPlan<T, To>>(p, layout);
+        return std::make_unique<PanelsPlan<T, To>>(p, layout, form);
       });
 }
 

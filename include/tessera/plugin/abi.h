@@ -74,6 +74,10 @@ typedef struct tessera_plan_request {
   uint64_t parameter_count;
   uint64_t workspace_limit; /**< GEMM plans ask for no more; a stencil plan takes what it needs */
   int32_t multiprocessors;  /**< of a device that has some, that the plan's kernels occupy at most; 0: all */
+  int32_t prepared;         /**< the place of the operand that was prepared, 0 (A) or 1 (B), where `form` is not null */
+  /** What tessera_backend.prepare wrote for that operand: executions get its memory in the place of the operand, whose
+   * leading dimension and stride mean nothing. Null: no operand was prepared. */
+  const char* form;
 } tessera_plan_request;
 
 /** What the plugin says of a plan it made. */
@@ -97,7 +101,18 @@ typedef struct tessera_offers_request {
   int32_t device;
   int32_t threads;         /**< CPU threads of the context that the plan would have; 0: the backend's own default */
   int32_t multiprocessors; /**< as in tessera_plan_request */
+  int32_t prepared;        /**< as in tessera_plan_request */
+  const char* form;
 } tessera_offers_request;
+
+/** A way in which an operand of a product may be laid out for the plans that read it. */
+typedef struct tessera_form {
+  uint64_t struct_size;
+  const char* text; /**< lives as long as the visit */
+  uint64_t bytes;   /**< of its memory */
+} tessera_form;
+/** Is shown a form. `data` is what was passed beside the visitor. Throws nothing. */
+typedef void (*tessera_form_visitor)(void* data, const tessera_form* form);
 
 /** C <- alpha * op(A) * op(B) + beta * C of matrices in the host's memory, row-major. Sizes are 1 and more. alpha and
  * beta are to be rounded to the matrices' type, in which alpha is not 0. C is not read where beta is 0, and shares no
@@ -179,6 +194,15 @@ typedef struct tessera_backend {
    * `multiply_adds` at most: the backend sets both. Null: nothing does. Asked once a process for each type, of a
    * backend that is available. It gives the bits that a plan of one of the backend's algorithms gives. */
   tessera_small_gemm_function (*small_gemm)(tessera_dtype dtype, int64_t* extent, int64_t* multiply_adds);
+  /** Shows `visit` the form in which the operand `request->prepared` of a product is best prepared, of which the
+   * request has none yet. Plans read it whatever the size of the side of D is that the operand does not have. Null, as
+   * prepare(): nothing is prepared. */
+  tessera_status (*best_form)(const tessera_offers_request* request, tessera_form_visitor visit, void* data,
+                              tessera_error* error);
+  /** Writes that operand, whose layout the descriptor tells, in the form of the request. Queues the work, or does it.
+   * `target` is memory of the context's device, aligned to 256 bytes. */
+  tessera_status (*prepare)(tessera_backend_context* context, const tessera_plan_request* request, const void* source,
+                            void* target, tessera_error* error);
 } tessera_backend;
 
 /** The one symbol that a plugin exports. */

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace tessera::plugin {
 
@@ -32,7 +33,7 @@ struct Features {
   /// algorithm whose times are not known yet.
   bool forced_only = false;
   bool limited = false;  ///< keeps a problem's limit of multiprocessors
-  bool mixed = false;    ///< takes A and B of two types; else it gets a widened copy of one of them: see Widening
+  bool mixed = false;    ///< takes A and B of two types; else it gets a widened copy of one of them: see OperandCopy
 };
 
 /// Why an algorithm with these features cannot keep the limit of a problem; "" where that is not the reason.
@@ -64,6 +65,22 @@ inline std::string missing_feature(const SystemProblem& p, const Features& featu
   return {};
 }
 
+/// How an algorithm reads an operand of a product that was prepared for it, in a form of its own: GemmProblem::form
+/// with the algorithm's name. For any size of the side of D that the operand does not have.
+template <class Context>
+struct Preparation {
+  using Machine = typename Context::Machine;
+
+  bool matrix;  ///< whether it needs the operand as a matrix, too, which other algorithms can read then
+  /// The forms of operand 0 (A) or 1 (B) that are worth a try. The problem has none yet.
+  std::vector<Parameters> (*forms)(const GemmProblem&, const Machine&, int operand);
+  /// Of the form, beside the matrix. As write(), of a problem with the form.
+  std::uint64_t (*bytes)(const GemmProblem&, const Machine&);
+  /// Queues its making, or does it on the host, from the operand as the problem describes it. It may not depend on the
+  /// other side of D.
+  void (*write)(Context&, const GemmProblem&, const void* operand, void* form);
+};
+
 /// A way to solve a Problem (GemmProblem, StencilProblem or SystemProblem). Context::Machine is a value that tells what
 /// the machine can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit
 /// them to measurements. Nothing here reads global state.
@@ -82,6 +99,7 @@ struct Algorithm {
   /// Lays out the plan of an offer.
   std::unique_ptr<Plan> (*make)(Context&, const Problem&, const Parameters&);
   Features features = {};
+  const Preparation<Context>* preparation = nullptr;  ///< of a product; null: it has no form of its own
 
   /// "" where it can solve the problem, else the reason why not.
   std::string why_not(const Problem& problem, const Machine& machine) const {

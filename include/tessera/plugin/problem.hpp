@@ -8,11 +8,13 @@
 #include <tessera/dtype.hpp>
 #include <tessera/plugin/boundary.hpp>
 #include <tessera/plugin/error.hpp>
+#include <tessera/plugin/form.hpp>
 #include <tessera/plugin/structs.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,9 @@ struct GemmProblem {
   bool ordered;             ///< Features::ordered is asked for,
   bool by_columns;          ///< where D's columns are the rows that it speaks of
   int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
+  /// Of the operand that was prepared; null: none was. Its pointer is to the matrix, where the form has that, behind
+  /// which comes what an algorithm made of it.
+  std::shared_ptr<const Form> form = {};
 
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <tessera/plugin/algorithm.hpp>
+#include <tessera/plugin/operands.hpp>
+#include <tessera/plugin/prepare.hpp>
+#include <tessera/plugin/ranked_offers.hpp>
 #include <tessera/plugin/structs.hpp>
-#include <tessera/plugin/widening.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -60,7 +62,9 @@ class Table {
                                        timer_stop_entry(),
                                        threads_entry(),
                                        wait_for_entry(),
-                                       small_gemm_entry()};
+                                       small_gemm_entry(),
+                                       best_form_entry(),
+                                       prepare_entry()};
     return &table;
   }
 
@@ -171,53 +175,25 @@ class Table {
   static Problem problem_of(const Request& request, const Machine& machine) {
     Problem problem(request.desc);
     if (request.multiprocessors < multiprocessors_of(machine)) problem.multiprocessors = request.multiprocessors;
+    if constexpr (std::is_same_v<Problem, GemmProblem>)
+      if (request.form != nullptr) return with_form<Context>(problem, Form(request.prepared, request.form));
     return problem;
   }
-
-  /// An offer, and whose it is.
-  template <class Algorithm>
-  struct Ranked {
-    const Algorithm* algorithm;
-    Offer offer;
-  };
 
   template <class Request>
   static GivenParameters given_parameters(const Request& request) {
     return {request.parameters, request.parameter_size, request.parameter_count};
   }
 
-  /// The offers of the algorithm `wanted`, or for null of all but those that must be forced, the cheapest first; throws
-  /// where there is none. With `only_cheapest` that of each algorithm alone.
+  /// Those of ranked_offers.hpp; throws where there is none.
   template <class Problem>
-  static auto ranked_offers(const Problem& problem, const Machine& machine, const char* wanted,
-                            const GivenParameters& given, std::uint64_t workspace_limit, bool only_cheapest) {
-    std::vector<Ranked<Algorithm<Context, Problem>>> ranked;
+  static auto required_offers(const Problem& problem, const Machine& machine, const char* wanted,
+                              const GivenParameters& given, std::uint64_t workspace_limit, bool only_cheapest) {
     std::string rejected;
-    const auto reject = [&](const char* name, const std::string& why) {
-      rejected += (rejected.empty() ? "" : "; ") + std::string(name) + ": " + why;
-    };
-    for (const auto& algorithm : Register<Context, Problem>::all()) {
-      if (wanted != nullptr && std::string_view(wanted) != algorithm.name) continue;
-      if (const std::string why = why_not(algorithm, problem, machine); !why.empty()) {
-        reject(algorithm.name, why);
-        continue;
-      }
-      if (wanted == nullptr && algorithm.features.forced_only) {
-        reject(algorithm.name, "runs only where it is forced");
-        continue;
-      }
-      OfferList offers(only_cheapest);
-      add_offers(algorithm, problem, machine, given, workspace_limit, offers);
-      given.require_all_known(algorithm.name);
-      if (offers.empty())
-        reject(algorithm.name, "nothing fits the parameters and workspace_limit = " + std::to_string(workspace_limit));
-      for (Offer& offer : offers.all()) ranked.push_back({&algorithm, std::move(offer)});
-    }
+    auto ranked = ranked_offers<Context>(problem, machine, wanted, given, workspace_limit, only_cheapest, rejected);
     if (ranked.empty())
       throw Error(TESSERA_UNSUPPORTED,
                   std::string(Backend::kName) + ": " + (rejected.empty() ? "there is no such algorithm" : rejected));
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const auto& a, const auto& b) { return a.offer.seconds < b.offer.seconds; });
     return ranked;
   }
 
@@ -236,8 +212,8 @@ class Table {
       const Machine machine = Backend::machine(known.device, known.threads);
       with_problem(known.desc->op, [&]<class Problem>(std::type_identity<Problem>) {
         const auto problem = problem_of<Problem>(known, machine);
-        const auto ranked = ranked_offers(problem, machine, known.algorithm, given_parameters(known),
-                                          known.workspace_limit, known.most == 1);
+        const auto ranked = required_offers(problem, machine, known.algorithm, given_parameters(known),
+                                            known.workspace_limit, known.most == 1);
         const double transfer = transfer_seconds(machine, problem, known.memory);
         const std::size_t most = known.most == 0 ? ranked.size() : std::size_t(known.most);
         for (std::size_t i = 0; i < (std::min)(most, ranked.size()); ++i) {
@@ -296,8 +272,8 @@ class Table {
 
   template <class Problem>
   static OwnedPlan make_plan(Context& context, const Problem& problem, const tessera_plan_request& request) {
-    const auto [algorithm, offer] = ranked_offers(problem, context.machine(), request.algorithm,
-                                                  given_parameters(request), request.workspace_limit, true)
+    const auto [algorithm, offer] = required_offers(problem, context.machine(), request.algorithm,
+                                                    given_parameters(request), request.workspace_limit, true)
                                         .front();
     OwnedPlan made{make(*algorithm, context, problem, offer.parameters), algorithm->name + offer.parameters.text()};
     if (made.plan->workspace_bytes() != offer.workspace_bytes)
@@ -355,6 +331,41 @@ class Table {
     if constexpr (requires(Context & context) { context.wait_for(context); })
       return [](tessera_backend_context* context, tessera_backend_context* earlier, tessera_error* error) {
         return guard(error, [&] { unwrap(context).wait_for(unwrap(earlier)); });
+      };
+    return nullptr;
+  }
+
+  static auto best_form_entry() -> decltype(tessera_backend::best_form) {
+    if constexpr (requires { &Context::copying; })
+      return [](const tessera_offers_request* request, tessera_form_visitor visit, void* data, tessera_error* error) {
+        return guard(error, [&] {
+          const auto known = read_struct<tessera_offers_request>(request, "the request for a form");
+          check_device(known.device);
+          const Machine machine = Backend::machine(known.device, known.threads);
+          const auto problem = problem_of<GemmProblem>(known, machine);
+          const auto seconds = [&](const Form& form) {
+            std::string rejected;
+            const auto ranked = ranked_offers<Context>(with_form<Context>(problem, form), machine, known.algorithm,
+                                                       given_parameters(known), known.workspace_limit, true, rejected);
+            return ranked.empty() ? std::numeric_limits<double>::infinity() : ranked.front().offer.seconds;
+          };
+          const Form best = best_form<Context>(problem, machine, known.algorithm, known.prepared, seconds);
+          const std::string text = best.text();
+          const tessera_form told{sizeof told, text.c_str(), form_bytes<Context>(problem, machine, best)};
+          visit(data, &told);
+        });
+      };
+    return nullptr;
+  }
+
+  static auto prepare_entry() -> decltype(tessera_backend::prepare) {
+    if constexpr (requires { &Context::copying; })
+      return [](tessera_backend_context* context, const tessera_plan_request* request, const void* source, void* target,
+                tessera_error* error) {
+        return guard(error, [&] {
+          const auto known = read_struct<tessera_plan_request>(request, "the request to prepare an operand");
+          write_form(unwrap(context), GemmProblem(known.desc), Form(known.prepared, known.form), source, target);
+        });
       };
     return nullptr;
   }

@@ -6,6 +6,7 @@
 #include "matrices.hpp"
 #include "module.hpp"
 #include "overlap.hpp"
+#include "prepared.hpp"
 #include "values.hpp"
 
 #include <algorithm>
@@ -23,19 +24,26 @@ struct ProductOptions {
 class Product {
  public:
   Product(nb::handle a, nb::handle b, nb::handle out, const ProductOptions& options)
-      : options_(options), a_(array_of(a, "a", options.stream)), b_(array_of(b, "b", options.stream)) {
+      : options_(options),
+        prepared_(prepared_of(b)),
+        a_(array_of(a, "a", options.stream)),
+        b_(prepared_ != nullptr ? prepared_->array(a_) : array_of(b, "b", options.stream)) {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
           (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; must have an axis or more").c_str());
     require_factors(a_.dtype, "a", b_.dtype, "b");
     require_same_memory(a_, "a", b_, "b");
+    if (prepared_ != nullptr && a_.dtype != prepared_->form().dtype_a)
+      throw nb::type_error((std::string("a is of ") + dtype_name(a_.dtype) + "; b was prepared for " +
+                            dtype_name(prepared_->form().dtype_a))
+                               .c_str());
     find_shapes();
     find_output(out);
     find_bias();
     if (out.is_none()) return;
     require_distinct(out_, "out");
     keep_apart(out_, a_, "a", options.stream);
-    keep_apart(out_, b_, "b", options.stream);
+    if (prepared_ == nullptr) keep_apart(out_, b_, "b", options.stream);
     if (bias_) keep_apart(out_, *bias_, "bias", options.stream);
   }
 
@@ -43,6 +51,7 @@ class Product {
     const Matrix a = matrix(a_, vector_a_ ? 1 : m_, k_, vector_a_, false, "a");
     const Matrix b = matrix(b_, k_, vector_b_ ? 1 : n_, false, vector_b_, "b");
     std::optional<Matrix> c = matrix_of_output(out_);
+    if (prepared_ != nullptr && c && c->order == Order::column_major) c.reset();  // b is for products in C order
     if (!c) written_ = empty_like(a_, out_.extents(), out_.dtype), c = matrix_of_output(*written_);
     if (written_ && options_.beta != 0.0)
       throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
@@ -156,6 +165,7 @@ class Product {
     desc_.order = tessera_order(c.order);
     desc_.trans_a = a.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
     desc_.trans_b = b.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
+    if (prepared_ != nullptr) take(prepared_->form());
     desc_.lda = a.leading, desc_.ldb = b.leading, desc_.ldc = c.leading;
     if (bias_) {
       desc_.bias = per_row_ ? TESSERA_BIAS_PER_ROW : TESSERA_BIAS_PER_COLUMN;
@@ -163,6 +173,13 @@ class Product {
       desc_.bias_increment = std::max<std::int64_t>(bias_->strides[std::size_t(per_row_ ? 0 : bias_->rank - 1)], 1);
     }
     take_inner_batch(a, c);
+  }
+
+  /// What the prepared b is for, where nothing else was said.
+  void take(const Prepared::Form& form) {
+    desc_.trans_b = form.transposed ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+    if (options_.compute.is_none()) desc_.compute = tessera_compute(form.compute);
+    if (options_.sums.is_none()) desc_.sums = tessera_sums(form.sums);
   }
 
   /// The innermost axis of the batch is the library's, or becomes rows of one product where b is the same for all.
@@ -181,7 +198,9 @@ class Product {
   }
 
   void execute(const Place& place) {
-    BorrowedPlan plan(place, &desc_, options_of(place.memory, options_.algorithm, options_.effort, options_.sm_limit));
+    PlanOptions options = options_of(place.memory, options_.algorithm, options_.effort, options_.sm_limit);
+    if (prepared_ != nullptr) options.prepared = &prepared_->operand();
+    BorrowedPlan plan(place, &desc_, options);
     constexpr double kShort = 32.0 * 32.0 * 32.0;  // below that the lock is not worth giving up
     if (double(desc_.m) * double(desc_.n) * double(desc_.k) * double(desc_.batch) < kShort && loops_.empty())
       run_from(plan, 0, {0, 0, 0});
@@ -198,6 +217,7 @@ class Product {
       return;
     }
     const auto operand = [&](const Array& x, tessera_role role, std::int64_t offset) {
+      if (x.data == nullptr) return tessera_operand{nullptr, tessera_dtype(x.dtype), role};
       return tessera_operand{static_cast<char*>(x.data) + offset * std::int64_t(size_of(x.dtype)),
                              tessera_dtype(x.dtype), role};
     };
@@ -210,6 +230,7 @@ class Product {
   }
 
   const ProductOptions& options_;
+  const Prepared* prepared_;  ///< in the place of b; null: b is an array
   Array a_, b_, out_;
   std::optional<Array> bias_, written_;  ///< written_: what is written in place of an output with gaps
   bool vector_a_ = false, vector_b_ = false, per_row_ = false;
@@ -241,7 +262,7 @@ constexpr const char* kMatmul = R"(activation(alpha * a @ b + beta * out + bias)
 a, b: arrays of float16, bfloat16, float32 or float64 in one memory: NumPy, PyTorch, CuPy, JAX, anything with DLPack or
 the buffer protocol. Both of one type, or one float32 and the other of 16 bits, or float64 and float32: the exact values
 are multiplied in the arithmetic of the wider type. Vectors and batches by NumPy's rules. Operands whose rows and
-columns both have gaps are copied, others are used where they are.
+columns both have gaps are copied, others are used where they are. b may be what prepare() made.
 out: where the result goes, of the product's shape; None: a new array of a's kind. Operands that share memory with it
 are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
@@ -267,6 +288,7 @@ void define_gemm(nb::module_& module) {
              "sums"_a = nb::none(), "dtype"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(),
              "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
   define_gemm_plan(module);
+  define_prepared(module);
 }
 
 }  // namespace tessera::python

@@ -6,6 +6,7 @@
 #include "matrices.hpp"
 #include "overlap.hpp"
 #include "plans.hpp"
+#include "prepared.hpp"
 #include "values.hpp"
 
 namespace tessera::python {
@@ -18,7 +19,8 @@ class ProductPlan : public KeptPlan {
     std::int64_t m, n, k, batch;
     DType dtype, dtype_b, dtype_out;
     bool trans_a, trans_b;
-    int bias;  ///< tessera_bias
+    int bias;       ///< tessera_bias
+    bool prepared;  ///< b
   };
 
   ProductPlan(Place place, const tessera_gemm_desc& desc, const Form& form, const PlanOptions& options)
@@ -28,12 +30,15 @@ class ProductPlan : public KeptPlan {
     const double alpha = number(alpha_given, "alpha"), beta = number(beta_given, "beta");
     const Form& f = form_;
     Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
-    Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype_b);
+    if (f.prepared && !b.is_none()) refuse_value("b", b, "None, as the plan was made with a prepared b");
+    Array right;
+    right.dtype = f.dtype_b;
+    if (!f.prepared) right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype_b);
     if (out.is_none() && beta != 0.0) refuse_beta(beta);
     const Array result = out.is_none() ? empty_like(left, shape(f.m, f.n), f.dtype_out)
                                        : matrix(output_of(out, "out"), "out", f.m, f.n, f.dtype_out);
     keep_apart(result, left, "a", {});
-    keep_apart(result, right, "b", {});
+    if (!f.prepared) keep_apart(result, right, "b", {});
     std::vector<tessera_operand> operands{operand_of(left, TESSERA_ROLE_A), operand_of(right, TESSERA_ROLE_B),
                                           operand_of(result, TESSERA_ROLE_C)};
     if (bias.is_none() && f.bias != TESSERA_BIAS_NONE)
@@ -77,11 +82,12 @@ int bias_named(nb::handle object) {
 void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName dtype_b,
                TypeName out_dtype, std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation,
                Text compute, Text sums, Text backend, Text memory, Text algorithm, Text effort, Whole sm_limit,
-               Stream stream) {
+               Stream stream, Any prepared) {
   const DType of_a = dtype_named(dtype, "dtype"), of_b = dtype_b.is_none() ? of_a : dtype_named(dtype_b, "dtype_b");
   require_factors(of_a, "dtype", of_b, "dtype_b");
   const DType of_out = result_type_named(out_dtype, "out_dtype", wider(of_a, of_b));
-  const ProductPlan::Form form{m, n, k, batch, of_a, of_b, of_out, trans_a, trans_b, bias_named(bias)};
+  const ProductPlan::Form form{
+      m, n, k, batch, of_a, of_b, of_out, trans_a, trans_b, bias_named(bias), !prepared.is_none()};
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
   desc.dtype_b = tessera_dtype(form.dtype_b);
   desc.dtype_d = desc.dtype_bias = tessera_dtype(form.dtype_out);
@@ -94,7 +100,15 @@ void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k
   desc.compute = tessera_compute(compute_named(compute));
   desc.sums = tessera_sums(sums_named(sums));
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
-  new (self) ProductPlan(place, desc, form, options_of(place.memory, algorithm, effort, sm_limit));
+  PlanOptions options = options_of(place.memory, algorithm, effort, sm_limit);
+  if (form.prepared) {
+    const Prepared* const right = prepared_of(prepared);
+    if (right == nullptr) refuse_type("prepared", prepared, "what prepare() returns, or None");
+    options.prepared = &right->operand();
+    if (compute.is_none()) desc.compute = tessera_compute(right->form().compute);
+    if (sums.is_none()) desc.sums = tessera_sums(right->form().sums);
+  }
+  new (self) ProductPlan(place, desc, form, options);
 }
 
 }  // namespace
@@ -110,11 +124,12 @@ void define_gemm_plan(nb::module_& module) {
            "out_dtype"_a = nb::none(), "batch"_a = 1, "trans_a"_a = false, "trans_b"_a = false, "bias"_a = nb::none(),
            "activation"_a = nb::none(), "compute"_a = nb::none(), "sums"_a = nb::none(), "backend"_a = nb::none(),
            "memory"_a = "host", "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0,
-           "stream"_a = nb::none(),
+           "stream"_a = nb::none(), "prepared"_a = nb::none(),
            "dtype: of a; dtype_b: of b, None: as a. bias: 'row' (m values, one to each row), 'column' (n values) or "
-           "None. memory: 'host' or 'device'. The rest "
+           "None. memory: 'host' or 'device'. prepared: what prepare() made of b, which is None in execute then, with "
+           "trans_b as it was laid out: False in C order, True in Fortran's. The rest "
            "as for matmul.");
-  plan.def("execute", &ProductPlan::multiply, "a"_a, "b"_a, nb::kw_only(), "out"_a = nb::none(), "alpha"_a = 1.0,
+  plan.def("execute", &ProductPlan::multiply, "a"_a, "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "alpha"_a = 1.0,
            "beta"_a = 0.0, "bias"_a = nb::none(),
            "Returns out, or a new array of a's kind. With memory='device' the work is queued on the plan's stream.");
   define_plan(plan);

@@ -15,6 +15,7 @@ void define_info(nb::module_& module);
 void define_filters(nb::module_& module);
 void define_gemm(nb::module_& module);
 void define_gemm_plan(nb::module_& module);
+void define_prepared(nb::module_& module);
 void define_stencil(nb::module_& module);
 void define_system(nb::module_& module);
 

@@ -13,6 +13,7 @@ from . import _core
 from ._core import (
     Expression,
     GemmPlan,
+    PreparedMatrix,
     StencilPlan,
     StencilSystem,
     SystemField,
@@ -22,6 +23,7 @@ from ._core import (
     matmul,
     negative_part,
     positive_part,
+    prepare,
     reciprocal,
     reload_environment,
     stencil,
@@ -32,6 +34,7 @@ __version__: str = _core.version
 __all__ = [
     "Expression",
     "GemmPlan",
+    "PreparedMatrix",
     "StencilPlan",
     "StencilSystem",
     "SystemField",
@@ -42,6 +45,7 @@ __all__ = [
     "ndimage",
     "negative_part",
     "positive_part",
+    "prepare",
     "reciprocal",
     "reload_environment",
     "stencil",

@@ -13,6 +13,8 @@
 #include "../slices.cuh"
 #include "warpgroup_f32.hpp"
 
+#include <tessera/plugin/operand_copy.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +22,41 @@
 
 namespace tessera::cuda {
 namespace {
+
+/// An operand whose parts lie at places of a memory.
+PartsOperand parts_operand(const void* data, tessera_dtype dtype, std::int64_t ld, std::int64_t stride,
+                           std::int64_t lines, std::int64_t k, std::int64_t matrices, bool k_major, int block,
+                           int slabs, unsigned char* memory, const PartsPlaces& places) {
+  const bool vectors = at_vector(data) && whole_vectors(dtype, {ld, matrices > 1 ? stride : 0});
+  return {data,
+          ld,
+          stride,
+          lines,
+          k,
+          matrices,
+          k_major,
+          vectors,
+          block,
+          slabs,
+          memory + places.parts,
+          reinterpret_cast<std::uint32_t*>(memory + places.largest),
+          reinterpret_cast<std::int32_t*>(memory + places.scale)};
+}
+
+/// Makes the parts of operands; of one without lines none.
+void split(const WarpgroupF32Kernels& kernels, const PartsArguments& x, cudaStream_t stream, EarlyStart early) {
+  const std::int64_t lines = (x.of[0].all_lines() + x.of[1].all_lines()) / kPartsLines;
+  const auto start = [&](auto kernel, std::int64_t blocks) {
+    launch(kernel, dim3(unsigned(blocks)), dim3(kPartsThreads), 0, stream, early, x);
+  };
+  if (kernels.largest != nullptr) start(kernels.largest, lines * kLargestShares);
+  start(kernels.parts, lines * ceil_div(x.of[0].k, kPartsDepth));
+}
+
+void prepare_splitting(const WarpgroupF32Kernels& kernels) {
+  prepare(kernels.parts);
+  if (kernels.largest != nullptr) prepare(kernels.largest);
+}
 
 class WarpgroupF32Plan final : public plugin::Plan {
  public:
@@ -29,11 +66,11 @@ class WarpgroupF32Plan final : public plugin::Plan {
         problem_(problem),
         kernels_(kernels),
         config_(config),
-        workspace_(warpgroup_f32_workspace(problem, config)) {
+        workspace_(warpgroup_f32_workspace(problem, config)),
+        matrix_bytes_(problem.form != nullptr ? plugin::matrix_bytes(problem) : 0) {
     const DeviceGuard guard(context.device());
     prepare(kernels_.product, context.machine().shared_per_block);
-    prepare(kernels_.parts);
-    if (kernels_.largest != nullptr) prepare(kernels_.largest);
+    prepare_splitting(kernels_);
     early_.early = can_start_early(kernels_.product);
     if (config.split > 1) early_adding_ = prepare_add_slices<float>();
   }
@@ -68,31 +105,16 @@ class WarpgroupF32Plan final : public plugin::Plan {
 
   PartsOperand operand(const std::byte* data, tessera_dtype dtype, std::int64_t ld, std::int64_t stride,
                        std::int64_t lines, const GemmArguments<float>& g, bool k_major, int block,
-                       const PartsPlaces& places, unsigned char* workspace) const {
-    const std::int64_t matrices = warpgroup_f32_matrices(g.batch, stride, config_);
-    const bool vectors = at_vector(data) && whole_vectors(dtype, {ld, matrices > 1 ? stride : 0});
-    return {data,
-            ld,
-            stride,
-            lines,
-            g.k,
-            matrices,
-            k_major,
-            vectors,
-            block,
-            config_.tile.slabs,
-            workspace + places.parts,
-            reinterpret_cast<std::uint32_t*>(workspace + places.largest),
-            reinterpret_cast<std::int32_t*>(workspace + places.scale)};
+                       const PartsPlaces& places, unsigned char* parts) const {
+    return parts_operand(data, dtype, ld, stride, lines, g.k, warpgroup_f32_matrices(g.batch, stride, config_), k_major,
+                         block, config_.tile.slabs, parts, places);
   }
 
-  void split(const PartsOperand& a, const PartsOperand& b) const {
-    const std::int64_t lines = (a.all_lines() + b.all_lines()) / kPartsLines;
-    const auto start = [&](auto kernel, std::int64_t blocks) {
-      launch(kernel, dim3(unsigned(blocks)), dim3(kPartsThreads), 0, context_.stream(), early_, PartsArguments{{a, b}});
-    };
-    if (kernels_.largest != nullptr) start(kernels_.largest, lines * kLargestShares);
-    start(kernels_.parts, lines * ceil_div(a.k, kPartsDepth));
+  bool is_prepared(int operand) const { return problem_.form != nullptr && problem_.form->operand == operand; }
+  /// What the places of an operand's parts count from.
+  unsigned char* parts_of(int operand, const std::byte* data, unsigned char* workspace) const {
+    if (!is_prepared(operand)) return workspace;
+    return reinterpret_cast<unsigned char*>(const_cast<std::byte*>(data)) + matrix_bytes_;  // is only read
   }
 
   /// D holds the sums of the panels before.
@@ -118,10 +140,12 @@ class WarpgroupF32Plan final : public plugin::Plan {
     WarpgroupF32Arguments w{{}, {}, sliced(g, workspace)};
     if (g.k > 0) {
       w.a = operand(in.a, problem_.dtype, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), workspace_.a,
-                    workspace);
-      w.b =
-          operand(in.b, problem_.dtype_b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n, workspace_.b, workspace);
-      split(w.a, w.b);
+                    parts_of(0, in.a, workspace));
+      w.b = operand(in.b, problem_.dtype_b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n, workspace_.b,
+                    parts_of(1, in.b, workspace));
+      PartsArguments unprepared{{w.a, w.b}};
+      if (problem_.form != nullptr) unprepared.of[problem_.form->operand].lines = 0;
+      split(kernels_, unprepared, context_.stream(), early_);
     }
     const auto blocks = warpgroup_f32_blocks(g.m, g.n, g.batch, context_.machine(), config_);
     launch(kernels_.product, dim3(unsigned(blocks)), dim3(unsigned(WarpgroupF32Tile::kThreads)),
@@ -134,22 +158,48 @@ class WarpgroupF32Plan final : public plugin::Plan {
   WarpgroupF32Kernels kernels_;
   WarpgroupF32Config config_;
   WarpgroupF32Workspace workspace_;
+  std::uint64_t matrix_bytes_;           ///< of an operand that was prepared
   EarlyStart early_{}, early_adding_{};  ///< whether launches may begin before others have ended
 };
 
-std::unique_ptr<plugin::Plan> make_warpgroup_f32(Context& context, const plugin::GemmProblem& problem,
-                                                 const plugin::Parameters& parameters) {
+/// Those of a tile.
+WarpgroupF32Kernels kernels_of([[maybe_unused]] const WarpgroupF32Tile& tile) {
 #ifdef TESSERA_CUDA_SM90A
-  const WarpgroupF32Config config = warpgroup_f32_config(problem, parameters);
   return [&]<std::size_t... kNumber>(std::index_sequence<kNumber...>) {
     constexpr WarpgroupF32Kernels (*kKernels[])() = {warpgroup_f32_kernels_of<int(kNumber)>...};
-    return std::make_unique<WarpgroupF32Plan>(context, problem, kKernels[config.tile.number](), config);
+    return kKernels[tile.number]();
   }
   (std::make_index_sequence<kWarpgroupF32Tiles.size()>{});
 #else
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup_f32 was not built");
 #endif
 }
+
+std::unique_ptr<plugin::Plan> make_warpgroup_f32(Context& context, const plugin::GemmProblem& problem,
+                                                 const plugin::Parameters& parameters) {
+  const WarpgroupF32Config config = warpgroup_f32_config(problem, parameters);
+  return std::make_unique<WarpgroupF32Plan>(context, problem, kernels_of(config.tile), config);
+}
+
+void write_form(Context& context, const plugin::GemmProblem& p, const void* operand, void* form) {
+  const WarpgroupF32Config config{warpgroup_f32_tile_of_form(p)};
+  const WarpgroupF32Workspace places = warpgroup_f32_workspace(p, config);
+  const int which = p.form->operand;
+  const std::int64_t stride = which == 0 ? p.stride_a : p.stride_b;
+  PartsArguments x{};
+  x.of[which] = parts_operand(operand, which == 0 ? p.dtype : p.dtype_b, which == 0 ? p.lda : p.ldb, stride,
+                              which == 0 ? p.m : p.n, p.k, warpgroup_f32_matrices(p.batch, stride, config),
+                              which == 0 ? !p.trans_a : p.trans_b, which == 0 ? config.tile.m() : config.tile.n,
+                              config.tile.slabs, static_cast<unsigned char*>(form), which == 0 ? places.a : places.b);
+  x.of[1 - which] = x.of[which];
+  x.of[1 - which].lines = 0;
+  const DeviceGuard guard(context.device());
+  const WarpgroupF32Kernels kernels = kernels_of(config.tile);
+  prepare_splitting(kernels);
+  split(kernels, x, context.stream(), {});
+}
+
+constexpr plugin::Preparation<Context> kPreparation{true, warpgroup_f32_forms, warpgroup_f32_form_bytes, write_form};
 
 /// Also where the plugin was built without the kernels.
 std::string why_unsupported(const plugin::GemmProblem& problem, const Machine& machine) {
@@ -165,7 +215,8 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      why_unsupported,
      warpgroup_f32_offers,
      make_warpgroup_f32,
-     {.narrow = true, .epilogue = true, .ordered = true, .mixed = true}},
+     {.narrow = true, .epilogue = true, .ordered = true, .mixed = true},
+     &kPreparation},
     0};
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace tessera::cuda {
 
@@ -26,7 +27,8 @@ struct WarpgroupF32Config {
   bool whole() const { return panel_k == 0; }
 };
 
-/// Where the parts of an operand lie in the workspace, in bytes from its beginning.
+/// Where the parts of an operand lie in the workspace, in bytes from its beginning; of one that was prepared in what
+/// its form has behind the matrix.
 struct PartsPlaces {
   std::uint64_t parts, largest, scale;
 };
@@ -36,9 +38,18 @@ struct WarpgroupF32Workspace {
   std::uint64_t partial_bytes;  ///< sums of slices, at its beginning
   PartsPlaces a, b;
   std::uint64_t bytes;
+  std::uint64_t form_bytes;  ///< of an operand that was prepared
 };
 
 WarpgroupF32Workspace warpgroup_f32_workspace(const plugin::GemmProblem& problem, const WarpgroupF32Config& config);
+
+/// The forms of an operand: the arithmetic, how many lines a block of parts has and how many slabs a step, which tiles
+/// must have, too.
+std::vector<plugin::Parameters> warpgroup_f32_forms(const plugin::GemmProblem& problem, const Machine& machine,
+                                                    int operand);
+/// A tile for operands of the problem's form.
+WarpgroupF32Tile warpgroup_f32_tile_of_form(const plugin::GemmProblem& problem);
+std::uint64_t warpgroup_f32_form_bytes(const plugin::GemmProblem& problem, const Machine& machine);
 
 /// Matrices of an operand whose parts are made at a time: one where all of a batch share it.
 std::int64_t warpgroup_f32_matrices(std::int64_t batch, std::int64_t stride, const WarpgroupF32Config& config);

@@ -51,6 +51,18 @@ PartsPlaces take(std::uint64_t& at, const std::array<std::uint64_t, 3>& bytes) {
 
 bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.k == 0 || p.batch == 0; }
 
+bool is_prepared(const GemmProblem& p, int operand) { return p.form != nullptr && p.form->operand == operand; }
+
+/// Lines of a block of an operand's parts.
+std::int64_t lines_of(const WarpgroupF32Tile& tile, int operand) { return operand == 0 ? tile.m() : tile.n; }
+
+/// Whether a tile reads an operand of the problem's form.
+bool reads_form(const WarpgroupF32Tile& tile, const GemmProblem& p) {
+  return p.form == nullptr ||
+         (tile.compute == p.form->at("compute") && lines_of(tile, p.form->operand) == p.form->at("lines") &&
+          tile.slabs == p.form->at("slabs"));
+}
+
 /// Equal shares of k, of whole steps, whose parts fit for one matrix; a step where none do.
 std::int64_t panel_of(const GemmProblem& p, const WarpgroupF32Tile& tile, std::uint64_t limit) {
   const auto panel = [&](std::int64_t panels) { return round_up(ceil_div(p.k, panels), tile.depth()); };
@@ -114,9 +126,9 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
       config.split > 1 ? adding_seconds(double(config.split), double(config.split) * double(slice_bytes(p)), machine)
                        : 0.0;
   return machine.gemm.product.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
-         launches *
-             (launch_seconds(launch_of(p, machine, tile, config.split), machine) + more + adding +
-              splitting(p.m, p.stride_a, p.dtype, tile.parts_a) + splitting(p.n, p.stride_b, p.dtype_b, tile.parts_b));
+         launches * (launch_seconds(launch_of(p, machine, tile, config.split), machine) + more + adding +
+                     (is_prepared(p, 0) ? 0.0 : splitting(p.m, p.stride_a, p.dtype, tile.parts_a)) +
+                     (is_prepared(p, 1) ? 0.0 : splitting(p.n, p.stride_b, p.dtype_b, tile.parts_b)));
 }
 
 std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& machine,
@@ -130,7 +142,7 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
   std::vector<WarpgroupF32Tile> tiles;
   for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
     if (std::ranges::count(arithmetic, tile.compute) != 0 && tile.is_for(p) &&
-        tile.shared_bytes() <= machine.shared_per_block && (!p.ordered || tile.ordered()))
+        tile.shared_bytes() <= machine.shared_per_block && (!p.ordered || tile.ordered()) && reads_form(tile, p))
       tiles.push_back(tile);
   keep_given(given, "tile_m", &WarpgroupF32Tile::m, tiles);
   keep_given(given, "tile_n", &WarpgroupF32Tile::n, tiles);
@@ -142,8 +154,9 @@ void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF3
                  const plugin::GivenParameters& given, std::uint64_t limit,
                  std::vector<Priced<WarpgroupF32Config>>& found) {
   const bool fits = warpgroup_f32_workspace(p, {tile}).bytes <= limit;
-  if (p.ordered && !fits) return;  // panels are slices, too
-  const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, p.ordered ? 0 : p.k);
+  const bool whole = p.ordered || p.form != nullptr;
+  if (whole && !fits) return;  // panels are slices, too, and an operand's form is of all k
+  const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, whole ? 0 : p.k);
   const std::int64_t most_slices =
       panel == 0 ? std::clamp<std::int64_t>(ceil_div(p.k, tile.depth()), 1, kMostSplit) : 1;
   for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, 1)) {
@@ -168,11 +181,29 @@ WarpgroupF32Workspace warpgroup_f32_workspace(const GemmProblem& p, const Warpgr
   };
   WarpgroupF32Workspace workspace{};
   if (config.split > 1) workspace.partial_bytes = std::uint64_t(config.split) * slice_bytes(p);
-  std::uint64_t at = place(workspace.partial_bytes);
-  workspace.a = take(at, bytes_of(p.m, tile.m(), p.stride_a, tile.parts_a));
-  workspace.b = take(at, bytes_of(p.n, tile.n, p.stride_b, tile.parts_b));
-  workspace.bytes = at;
+  std::uint64_t at = place(workspace.partial_bytes), in_form = 0;
+  workspace.a = take(is_prepared(p, 0) ? in_form : at, bytes_of(p.m, tile.m(), p.stride_a, tile.parts_a));
+  workspace.b = take(is_prepared(p, 1) ? in_form : at, bytes_of(p.n, tile.n, p.stride_b, tile.parts_b));
+  workspace.bytes = at, workspace.form_bytes = in_form;
   return workspace;
+}
+
+std::vector<plugin::Parameters> warpgroup_f32_forms(const GemmProblem& p, const Machine& machine, int operand) {
+  std::vector<plugin::Parameters> forms;
+  if (is_empty(p)) return forms;
+  for (const WarpgroupF32Tile& tile : tiles_to_try(p, machine, {}))
+    forms.push_back({{"compute", tile.compute}, {"lines", lines_of(tile, operand)}, {"slabs", tile.slabs}});
+  return forms;
+}
+
+WarpgroupF32Tile warpgroup_f32_tile_of_form(const GemmProblem& p) {
+  for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
+    if (tile.is_for(p) && reads_form(tile, p)) return tile;
+  throw plugin::Error(TESSERA_INTERNAL, "warpgroup_f32 has no tile for the form " + p.form->text());
+}
+
+std::uint64_t warpgroup_f32_form_bytes(const GemmProblem& p, const Machine&) {
+  return warpgroup_f32_workspace(p, {warpgroup_f32_tile_of_form(p)}).form_bytes;
 }
 
 std::int64_t warpgroup_f32_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
