@@ -37,6 +37,7 @@ class Fixture {
   /// What an execution on the first operands has left: the output, or the first array of a system.
   const void* result() const { return lists_[0][is_system() ? 0 : Reference::kOut]; }
   Device& device() const { return *device_; }
+  std::int64_t sets() const { return sets_; }
   const Problem& problem() const { return problem_; }
 
  private:

@@ -132,6 +132,7 @@ void Contest::start(Entry& entry, const Conditions& conditions, double limit, do
     outcome.failure = entry.verdicts.front().failure;
     return;
   }
+  if (entry.competitor->learns_operands()) meet_operands(entry, right.front());
   // The first execution paid for what is done once; that of a long one of ours is small beside it.
   Device& device = fixture_->device();
   if (first < conditions.budget.seconds || entry.competitor->name().starts_with("peer:"))
@@ -147,11 +148,17 @@ void Contest::begin(const Conditions& conditions) {
   for (Entry& entry : entries_) attempt(entry.outcome, [&] { start(entry, conditions, most, floor); });
 }
 
+/// One execution, or one on each set of operands.
+void Contest::meet_operands(const Entry& entry, std::size_t candidate) const {
+  const std::int64_t sets = entry.competitor->learns_operands() && !hot_ ? fixture_->sets() : 1;
+  for (std::int64_t i = 1; i <= sets; ++i) fixture_->execute(entry.candidates[candidate].execute, i, hot_);
+}
+
 /// A new plan's first execution pays for that.
 void Contest::resume(Entry& entry) const {
   if (!entry.candidates.empty()) return;
   entry.candidates = entry.competitor->candidates(problem_);
-  fixture_->execute(entry.candidates[entry.selection->chosen()].execute, 1, hot_);
+  meet_operands(entry, entry.selection->chosen());
 }
 
 bool Contest::wants_samples(std::int64_t pass) const {

@@ -89,6 +89,7 @@ class Contest {
   void start(Entry& entry, const Conditions& conditions, double limit, double floor) const;
   /// The numbers of the candidates that are right. Their first executions take `first` seconds, of the first of them.
   std::vector<std::size_t> check(Entry& entry, double& first) const;
+  void meet_operands(const Entry& entry, std::size_t candidate) const;
   void resume(Entry& entry) const;
   void conclude(Entry& entry) const;
   bool wants_samples(std::int64_t pass) const;

@@ -97,6 +97,8 @@ class Competitor {
   /// Bytes of workspace that what was prepared last takes; none where it is not known.
   virtual std::optional<std::uint64_t> workspace() const { return {}; }
   virtual Rounding rounding() const { return Rounding::once; }
+  /// Whether the first execution on a set of operands takes longer than the others.
+  virtual bool learns_operands() const { return false; }
   /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };

@@ -142,6 +142,7 @@ class PreparedB : public Competitor {
   std::string unsupported(const Problem& problem) const override {
     return problem.op == Op::gemm && problem.gemm.prepared ? "" : "B is not prepared";
   }
+  bool learns_operands() const override { return true; }
   Execute prepare(const Problem& problem) override {
     return with_product_types(
         problem.kind, [&]<class T, class U, class D>(std::type_identity<T>, std::type_identity<U>,
