@@ -189,8 +189,8 @@ void Contest::run(std::int64_t pass, Fixture& fixture, const Conditions& conditi
   const double taken = std::max(0.0, before - double(fixture.device().free_bytes()));
   const bool keep = wants_samples(pass + 1) && taken <= conditions.plan_bytes;
   if (keep) conditions.plan_bytes -= taken;
-  for (Entry& entry : entries_)
-    if (!keep) entry.candidates.clear();
+  for (Entry& entry : entries_)  // the next pass has operands in other memory
+    if (!keep || entry.competitor->learns_operands()) entry.candidates.clear();
 }
 
 void Contest::conclude(Entry& entry) const {
