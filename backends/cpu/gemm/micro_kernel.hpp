@@ -95,8 +95,9 @@ template <class T, int kR, int kV, bool kPartial, class P>
 }
 
 /// kR x kV registers of D, the last one of each row in part. kRowsAdjacent: rows of op(A) are neighbours in memory
-/// (packed, or transposed), else neighbours belong to one row.
-template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
+/// (packed, or transposed), else neighbours belong to one row. kAhead: of B, whose rows follow one another, so many
+/// bytes further on are asked for.
+template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial, int kAhead = 0>
 void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
   const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
@@ -109,7 +110,10 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
   for (std::int64_t l = 0; l < k; ++l) {
     Vector<T> row[kV];
 #pragma GCC unroll 4
-    for (int i = 0; i < kV; ++i) row[i] = part.load(b, i);
+    for (int i = 0; i < kV; ++i) {
+      row[i] = part.load(b, i);
+      if (kAhead > 0) __builtin_prefetch(reinterpret_cast<const char*>(b + i * kLanes<T>) + kAhead);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) {
       const T factor = kRowsAdjacent ? a[r] : r < 8 ? a[r * a_stride] : far[(r - 8) * a_stride];

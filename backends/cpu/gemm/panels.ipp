@@ -3,6 +3,7 @@
 
 // multiply_panels for one type: included by a file per type.
 
+#include "kernel_table.hpp"
 #include "pack.hpp"
 #include "panels.hpp"
 
@@ -25,42 +26,6 @@ constexpr std::int64_t kWidth = kVectors* kLanes<T>;
 /// Elements of the largest tile.
 template <class T>
 constexpr std::int64_t kMostTile = 2 * kRows* kMostVectors* kLanes<T>;
-
-/// Tiles whose operands are of the type of the sums.
-template <class T, bool kRowsAdjacent>
-struct PlainTiles {
-  using Kernel = TileKernel<T>;
-  /// Null where the registers do not suffice.
-  template <int kR, int kV, bool kPartial>
-  static constexpr Kernel kernel() {
-    if constexpr (kR <= most_rows(kV)) return multiply_tile<T, kR, kV, kRowsAdjacent, kPartial>;
-    return nullptr;
-  }
-};
-
-/// Kernels by vectors - 1 and rows - 1: those whose last vector is a part, and those of whole ones.
-template <class Tiles>
-class KernelTable {
- public:
-  using Kernel = typename Tiles::Kernel;
-  static Kernel find(std::int64_t vectors, std::int64_t rows, bool partial) {
-    static constexpr Kernels kTable = make(std::make_index_sequence<2 * kMostVectors>{});
-    return kTable[std::size_t(2 * (vectors - 1) + partial)][std::size_t(rows - 1)];
-  }
-
- private:
-  using OfRows = std::array<Kernel, 2 * kRows>;
-  using Kernels = std::array<OfRows, 2 * kMostVectors>;
-
-  template <std::size_t... kI>
-  static constexpr Kernels make(std::index_sequence<kI...>) {
-    return {make_rows<int(kI) / 2 + 1, kI % 2 == 1>(std::make_index_sequence<2 * kRows>{})...};
-  }
-  template <int kV, bool kPartial, std::size_t... kR>
-  static constexpr OfRows make_rows(std::index_sequence<kR...>) {
-    return {Tiles::template kernel<int(kR) + 1, kV, kPartial>()...};
-  }
-};
 
 /// An axis in chunks: all full but the last, as packing leaves them, or as equal as can be, since a low tile wastes
 /// registers.
@@ -139,6 +104,7 @@ struct BlockB {
   std::int64_t stride;  ///< from one k to the next
   bool packed;
   int least_exponent = 0;  ///< of pairs
+  bool streamed = false;   ///< from memory
 };
 
 template <class Source, class T, class P = typename Source::Packed>
@@ -166,7 +132,7 @@ BlockB<P> panels_of(const Panels& p, std::int64_t block, std::int64_t before, st
   if (p.least_exponents != nullptr)
     for (std::int64_t i = column / p.stretch; i * p.stretch < column + columns; ++i)
       least = std::min<int>(least, p.least_exponents[block * p.stretches + i]);
-  return {data, kWidth<P>, true, least};
+  return {data, kWidth<P>, true, least, true};
 }
 
 /// The same of op(B).
@@ -184,7 +150,9 @@ BlockB<P> read_b(const TileProduct<T>& p, const Blocks& blocks, std::int64_t l, 
 /// The kernels for two blocks that are packed as P.
 template <class P>
 struct TilesOf {
-  static auto find(const BlockA<P>& a, const BlockB<P>&) {
+  static auto find(const BlockA<P>& a, const BlockB<P>& b) {
+    if (b.streamed)
+      return a.rows_adjacent ? KernelTable<StreamedTiles<P, true>>::find : KernelTable<StreamedTiles<P, false>>::find;
     return a.rows_adjacent ? KernelTable<PlainTiles<P, true>>::find : KernelTable<PlainTiles<P, false>>::find;
   }
 };
