@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products for PyTorch, as custom operators: differentiable, with fake tensors, for torch.compile and torch.export.
+
+    from tessera.torch import Linear, linear, matmul
+    y = linear(x, weight, bias, activation="gelu")  # of any type that tessera.matmul takes, on the host or on a device
+
+The operators are `torch.ops.tessera.matmul` and `torch.ops.tessera.matmul_prepared`. Under torch.autocast operands come
+in its type first, as those of torch.matmul do. Needs PyTorch 2.4.
+"""
+
+import itertools
+import weakref
+from typing import Optional
+
+import torch
+from torch import Tensor
+
+from . import PreparedMatrix, _core
+
+__all__ = ["Linear", "linear", "matmul"]
+
+# Functions of the pre-activation, where it is needed once more: for gradients.
+_ACTIVATIONS = {
+    "relu": torch.relu,
+    "gelu": torch.nn.functional.gelu,
+    "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+    "silu": torch.nn.functional.silu,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+}
+
+
+def _result_type(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    return b if b.itemsize > a.itemsize else a
+
+
+def _call(a, b, bias, activation, compute, sums):
+    return _core.matmul(a, b, bias=bias, activation=activation or None, compute=compute or None, sums=sums or None)
+
+
+def _define(name: str, schema: str, call) -> None:
+    """Less between a caller and a product than torch.library.custom_op has."""
+    torch.library.define(f"tessera::{name}", f"({schema}) -> Tensor", tags=torch.Tag.pt2_compliant_tag)
+    torch.library.impl(f"tessera::{name}", ("cpu", "cuda"), call)
+
+
+_define("matmul", "Tensor a, Tensor b, Tensor? bias, str activation, str compute, str sums", _call)
+
+
+@torch.library.register_fake("tessera::matmul")
+def _(a, b, bias, activation, compute, sums):
+    torch._check(a.dim() > 0 and b.dim() > 0, lambda: "tessera.torch: operands have an axis or more")
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if b.dim() > 1 else ()
+    torch._check(a.shape[-1] == b.shape[-2 if b.dim() > 1 else -1], lambda: "tessera.torch: a and b must agree")
+    batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return a.new_empty((*batch, *rows, *columns), dtype=_result_type(a.dtype, b.dtype))
+
+
+def _is_eager(*tensors: Optional[Tensor]) -> bool:
+    """Whether nobody traces: then the operator's way through PyTorch would take longer than a small product."""
+    known = (type(None), Tensor, torch.nn.Parameter)
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack():
+        return False
+    if torch._C._are_functorch_transforms_active():
+        return False
+    return all(type(t) in known for t in tensors)
+
+
+def _product(a, b, bias=None, activation="", compute="", sums=""):
+    if not _is_eager(a, b, bias):
+        return torch.ops.tessera.matmul(a, b, bias, activation, compute, sums)
+    if _is_differentiated(a, b, bias):
+        return _Product.apply(a, b, bias, activation, compute, sums)
+    return _call(a, b, bias, activation, compute, sums)
+
+
+def _is_differentiated(*tensors: Optional[Tensor]) -> bool:
+    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
+def _summed(gradient: Tensor, like: Tensor) -> Tensor:
+    """The gradient of an operand whose batch was broadcast."""
+    extra = gradient.dim() - like.dim()
+    repeated = [i + extra for i, n in enumerate(like.shape) if n == 1 and gradient.shape[i + extra] != 1]
+    return gradient.sum((*range(extra), *repeated)).reshape(like.shape) if extra or repeated else gradient
+
+
+def _backward(ctx, gradient):
+    (a, b), options = ctx.saved_tensors, ctx.options
+    if b.dim() == 1:
+        gradient = gradient[..., None]
+    if a.dim() == 1:
+        gradient = gradient[..., None, :]
+    of_a = of_b = of_bias = None
+    if ctx.needs_input_grad[0]:
+        of_a = _product(gradient, b.mT if b.dim() > 1 else b[None], None, "", *options)
+        of_a = _summed(of_a, a if a.dim() > 1 else a[None]).reshape(a.shape)
+    if ctx.needs_input_grad[1]:
+        matrix, whole = a if a.dim() > 1 else a[None], gradient
+        if b.dim() < 3 < matrix.dim() + 1:  # one product over all rows
+            matrix, whole = matrix.reshape(-1, a.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
+        if b.dim() == 2 and b.stride(0) == 1:  # as that of a weight, so that nobody has to copy it
+            of_b = _product(whole.mT, matrix, None, "", *options).mT
+        else:
+            of_b = _product(matrix.mT, whole, None, "", *options)
+        of_b = _summed(of_b, b if b.dim() > 1 else b[:, None]).reshape(b.shape)
+    if ctx.bias is not None and ctx.needs_input_grad[2]:
+        shape, dtype = ctx.bias
+        kept = -1 if len(shape) == 1 else -2  # a value for each column, or for each row
+        of_bias = gradient.sum([i for i in range(-gradient.dim(), 0) if i != kept], dtype=dtype).reshape(shape)
+    to_a, to_b = (of_a is None or of_a.dtype == a.dtype), (of_b is None or of_b.dtype == b.dtype)
+    return of_a if to_a else of_a.to(a.dtype), of_b if to_b else of_b.to(b.dtype), of_bias, None, None, None
+
+
+def _setup(ctx, inputs, output):
+    a, b, bias, activation, *ctx.options = inputs
+    if activation:
+        raise RuntimeError("tessera::matmul with an activation has no gradient: call tessera.torch.matmul")
+    ctx.save_for_backward(a, b)
+    ctx.bias = None if bias is None else (bias.shape, bias.dtype)
+
+
+torch.library.register_autograd("tessera::matmul", _backward, setup_context=_setup)
+
+
+class _Product(torch.autograd.Function):
+    """The same without the operator."""
+
+    @staticmethod
+    def forward(ctx, *inputs):
+        _setup(ctx, inputs, None)
+        return _call(*inputs)
+
+    backward = staticmethod(_backward)
+
+
+def _in_autocast(*tensors: Optional[Tensor]) -> tuple:
+    """Tensors of 16 and 32 bits in the type of torch.autocast, where that is on."""
+    kind = tensors[0].device.type
+    if not torch.is_autocast_enabled(kind):
+        return tensors
+    to, known = torch.get_autocast_dtype(kind), (torch.float16, torch.bfloat16, torch.float32)
+    return tuple(t if t is None or t.dtype not in known else t.to(to) for t in tensors)
+
+
+def matmul(
+    a: Tensor,
+    b: Tensor,
+    bias: Optional[Tensor] = None,
+    activation: Optional[str] = None,
+    *,
+    compute: Optional[str] = None,
+    sums: Optional[str] = None,
+) -> Tensor:
+    """activation(a @ b + bias), as tessera.matmul has it. Differentiable in a, b and bias, any number of times.
+
+    Where a gradient is asked for, the activation is PyTorch's, applied to the product as it is rounded to its type;
+    else it is applied before the only rounding. Gradients are products of the same `compute` and `sums`, of the types
+    of the operands."""
+    if activation is not None and activation not in _ACTIVATIONS:
+        raise ValueError(f"activation = {activation!r}: must be one of {', '.join(_ACTIVATIONS)}, or None")
+    a, b, bias = _in_autocast(a, b, bias)
+    options = (compute or "", sums or "")
+    if activation is None or not _is_differentiated(a, b, bias):
+        return _product(a, b, bias, activation or "", *options)
+    return _ACTIVATIONS[activation](_product(a, b, bias, "", *options))
+
+
+def linear(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    activation: Optional[str] = None,
+    *,
+    compute: Optional[str] = None,
+    sums: Optional[str] = None,
+) -> Tensor:
+    """activation(input @ weight.T + bias), as torch.nn.functional.linear; weight: (out, in). See matmul."""
+    return matmul(input, weight.mT, bias, activation, compute=compute, sums=sums)
+
+
+# What operators know by its number: they take tensors and numbers alone.
+_prepared = weakref.WeakValueDictionary()
+_numbers = itertools.count(1)
+
+
+class _Prepared:
+    """A prepared weight, with what a fake tensor needs to know."""
+
+    def __init__(self, matrix: PreparedMatrix, dtype: torch.dtype):
+        self.matrix, self.dtype, self.number = matrix, dtype, next(_numbers)
+        _prepared[self.number] = self
+
+
+def _call_prepared(a, prepared, bias, activation):
+    return _call(a, _prepared[prepared].matrix, bias, activation, "", "")
+
+
+_define("matmul_prepared", "Tensor a, int prepared, Tensor? bias, str activation", _call_prepared)
+
+
+@torch.library.register_fake("tessera::matmul_prepared")
+def _(a, prepared, bias, activation):
+    known = _prepared[prepared]
+    dtype = _result_type(a.dtype, known.dtype)
+    return a.new_empty((*a.shape[:-1], known.matrix.shape[1]), dtype=dtype)
+
+
+class Linear(torch.nn.Linear):
+    """torch.nn.Linear with an activation behind it, by tessera.torch.linear. Its parameters and its state are those of
+    torch.nn.Linear.
+
+    `prepare()` lays the weight out once for inference: calls without gradients then read that. It goes when the module
+    is trained, moved, or loads a state; a weight that is changed in place needs another `prepare()`."""
+
+    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None, *, activation=None, compute=None,
+                 sums=None):  # fmt: skip
+        super().__init__(in_features, out_features, bias, device, dtype)
+        self.activation, self.compute, self.sums, self._prepared = activation, compute, sums, None
+
+    def prepare(self, rows: int = 1024, input_dtype: Optional[torch.dtype] = None) -> "Linear":
+        """For inputs of about so many rows, of the weight's type or of input_dtype. Returns itself."""
+        weight = self.weight.detach()
+        dtype_a = None if input_dtype is None else str(input_dtype).removeprefix("torch.")
+        matrix = _core.prepare(weight.mT, rows=rows, dtype_a=dtype_a, compute=self.compute, sums=self.sums)
+        self._prepared = _Prepared(matrix, weight.dtype)
+        return self
+
+    def train(self, mode: bool = True) -> "Linear":
+        if mode:
+            self._prepared = None
+        return super().train(mode)
+
+    def _apply(self, *arguments, **options):
+        self._prepared = None
+        return super()._apply(*arguments, **options)
+
+    def _load_from_state_dict(self, *arguments):
+        self._prepared = None
+        super()._load_from_state_dict(*arguments)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self._prepared is None or torch.is_grad_enabled():
+            return linear(input, self.weight, self.bias, self.activation, compute=self.compute, sums=self.sums)
+        call = _call_prepared if _is_eager(input, self.bias) else torch.ops.tessera.matmul_prepared
+        return call(input, self._prepared.number, self.bias, self.activation or "")
+
+    def extra_repr(self) -> str:
+        own = [f"{name}={value}" for name in ("activation", "compute", "sums") if (value := getattr(self, name))]
+        return ", ".join([super().extra_repr(), *own])
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_prepared": None}
