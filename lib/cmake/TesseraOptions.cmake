@@ -96,8 +96,7 @@ function(tessera_target_defaults target)
     CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> # false reports of g++ 12 on std::string, both
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> # false reports of g++ 12 on std::string
       $<$<BOOL:${TESSERA_WARNINGS_AS_ERRORS}>:-Werror>>)
 endfunction()
 

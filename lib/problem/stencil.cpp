@@ -171,7 +171,8 @@ void permute(Problem& p, const std::array<int, TESSERA_MAX_RANK>& order) {
 
 std::string side_text(const tessera_stencil_desc& d, int axis, int side) {
   std::string text = name_of(Boundary(d.boundary[axis][side]));
-  if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT) text += ":" + text_of(d.boundary_value[axis][side], 9);
+  if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT)
+    text.append(":").append(text_of(d.boundary_value[axis][side], 9));
   return text;
 }
 

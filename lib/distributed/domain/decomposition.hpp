@@ -53,7 +53,8 @@ Message message_of(const Box& part, const Box& from, const Box& to, const Index&
 /// "4x5".
 inline std::string text_of(const Index& values, int axes) {
   std::string text;
-  for (int axis = 0; axis < axes; ++axis) text += (axis == 0 ? "" : "x") + std::to_string(values[std::size_t(axis)]);
+  for (int axis = 0; axis < axes; ++axis)
+    text.append(axis == 0 ? "" : "x").append(std::to_string(values[std::size_t(axis)]));
   return text;
 }
 
