@@ -151,6 +151,7 @@ PanelsForm::PanelsForm(const Machine& machine, const GemmProblem& p)
 }
 
 std::uint64_t PanelsForm::bytes(std::int64_t element) const {
+  if (double(matrices) * double(matrix) * double(element) > 0x1p61) return INT64_MAX;  // there is no such memory
   return std::uint64_t(matrices * matrix * element + (pairs ? items() * std::int64_t(sizeof(std::int32_t)) : 0));
 }
 
