@@ -11,6 +11,7 @@
 #include TESSERA_FIT_MACHINE
 
 #include <tessera/tessera.h>
+#include <tessera/plugin/algorithm.hpp>
 
 #include <nlohmann/json.hpp>
 

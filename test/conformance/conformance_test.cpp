@@ -233,6 +233,7 @@ void run_all_prepared(Subject& subject, std::size_t every) {
     for (std::size_t i = 0; i < names.size(); ++i)
       if (wanted(tallies[i])) run_one_prepared<Op, T>(subject, trial, names[i], random, tallies[i]);
   }
+  if (!names.empty() && tallies.front().refused.contains(subject.spec() + " prepares no operands")) return;
   report_all<Op, T>(subject, names, tallies, " prepared");
 }
 
