@@ -73,7 +73,7 @@ def test_a_plan():
 def test_refused():
     with pytest.raises(ValueError, match=r"b has shape \(3,\); must be a matrix"):
         tessera.prepare(np.ones(3))
-    with pytest.raises(ValueError, match="m = -1"):
+    with pytest.raises(ValueError, match="rows = -1"):
         tessera.prepare(np.ones((3, 3)), rows=-1)
     with pytest.raises(ValueError, match="they must agree"):
         tessera.matmul(np.ones((2, 4)), tessera.prepare(np.ones((3, 3))))

@@ -9,6 +9,8 @@
 #include "module.hpp"
 #include "values.hpp"
 
+#include <algorithm>
+
 namespace tessera::python {
 namespace {
 
@@ -27,7 +29,9 @@ Prepared prepare(Any b, std::int64_t rows, TypeName dtype_a, Text compute, Text 
   }
   const Prepared::Form form{
       k, n, array.dtype, of_a, matrix->order == Order::column_major, compute_named(compute), sums_named(sums)};
-  tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(of_a), rows, n, k);
+  if (rows < 0) throw nb::value_error(("rows = " + std::to_string(rows) + ": must be at least 0").c_str());
+  constexpr std::int64_t kMany = std::int64_t{1} << 20;  // more are read alike, and may be more than memory has
+  tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(of_a), std::min(rows, kMany), n, k);
   desc.dtype_b = tessera_dtype(array.dtype);
   desc.trans_b = form.transposed ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
   desc.ldb = matrix->leading;
