@@ -18,10 +18,6 @@ constexpr std::int64_t kMostBlockRows = 2048;
 /// Panels of B that a longer block of k leaves room for.
 constexpr std::int64_t kLeastPanels = 11;
 
-std::int64_t panel_width(const InstructionSet& instructions, std::int64_t element) {
-  return instructions.tile_vectors * instructions.vector_bytes / element;
-}
-
 /// k of a block whose panel of A fills a third of the first-level cache; the rest is for what passes through.
 std::int64_t third_of_k(const Machine& machine, std::int64_t element, Packing packing) {
   const std::int64_t bytes = packing.pairs ? element / 2 : element;
@@ -47,6 +43,10 @@ std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m
 }
 
 }  // namespace
+
+std::int64_t panel_width(const InstructionSet& instructions, std::int64_t element) {
+  return instructions.tile_vectors * instructions.vector_bytes / element;
+}
 
 Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, UnitSize unit, std::int64_t m,
                    std::int64_t n, std::int64_t k, Packing packing) {

@@ -40,6 +40,9 @@ struct Blocks {
 /// Bytes of blocks that are kept on the stack: there they need no workspace.
 inline constexpr std::int64_t kStackBytes = 16384;
 
+/// Columns of a panel of op(B), whose packed elements have so many bytes.
+std::int64_t panel_width(const InstructionSet& instructions, std::int64_t element);
+
 /// What blocks are made for: n and k of a unit.
 struct UnitSize {
   std::int64_t n, k;

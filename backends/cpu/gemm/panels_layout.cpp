@@ -31,10 +31,6 @@ constexpr std::int64_t kShortestSlice = 1024;
 constexpr std::int64_t kMostListedTiles = 128;
 constexpr std::int64_t kMostSlices = 4096, kMostBlock = std::int64_t(1) << 20;
 
-std::int64_t panel_width(const Machine& machine, const GemmProblem& p) {
-  return machine.instructions.tile_vectors * machine.instructions.vector_bytes / scalar_bytes(p);
-}
-
 bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
 /// Bytes of a slice's partial result.
@@ -47,7 +43,7 @@ std::uint64_t partials_of(const GemmProblem& p, std::int64_t slices) {
 
 Grid grid_of(const Machine& machine, const GemmProblem& p, int threads, std::int64_t slices) {
   return choose_grid(machine, p, parts_per_product(p.batch, threads), slices,
-                     {machine.instructions.tile_rows, panel_width(machine, p)});
+                     {machine.instructions.tile_rows, panel_width(machine.instructions, scalar_bytes(p))});
 }
 
 /// Candidates for the number of slices.
@@ -121,7 +117,8 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
                                     {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
                                     {"block_k", given.in_range("block_k", b.k, least_k, most_k)}};
       if (const std::int64_t k = parameters.at("block_k"); k < least_k || k > most_k) continue;  // lacks the workspace
-      const bool begins_within_panels = parameters.at("block_n") % panel_width(machine, p) != 0;
+      const bool begins_within_panels =
+          parameters.at("block_n") % panel_width(machine.instructions, scalar_bytes(p)) != 0;
       if (packing.panels_k > 0 && !is_empty(p) && begins_within_panels) continue;
       for (const plugin::Parameters::Entry& parameter : own) parameters.add(parameter);
       offer(machine, p, packing, parameters, workspace_limit, offers);
@@ -143,7 +140,7 @@ GemmProblem as_computed(const GemmProblem& problem, bool turned) {
 
 PanelsForm::PanelsForm(const Machine& machine, const GemmProblem& p)
     : block_k(p.form->at("block_k")), pairs(has_pairs(p) && p.form->at("dot") != 0) {
-  const std::int64_t width = panel_width(machine, p);
+  const std::int64_t width = panel_width(machine.instructions, scalar_bytes(p));
   columns = round_up(p.n, width), stretch = 8 * width;
   matrix = columns * (pairs ? ceil_div<std::int64_t>(p.k, 2) : p.k);
   matrices = p.stride_b != 0 ? p.batch : 1;
