@@ -7,6 +7,7 @@
 
 #include "machine.hpp"
 
+#include <tessera/plugin/bias_gradient.hpp>
 #include <tessera/plugin/operand_copy.hpp>
 #include <tessera/plugin/plugin.hpp>
 
@@ -31,6 +32,8 @@ class Context {
   /// See tessera/plugin/operand_copy.hpp.
   plugin::CopyOperand copying(const plugin::OperandCopy& copy);
   static double copying_seconds(const Machine& machine, const plugin::OperandCopy& copy);
+  /// See tessera/plugin/bias_gradient.hpp.
+  plugin::SumBias summing(const plugin::BiasGradient& gradient);
   void synchronize() {}
   void* native_stream();
 

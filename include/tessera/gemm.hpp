@@ -5,7 +5,7 @@
 /// GemmPlan: D <- activation(alpha * op(A) * op(B) + beta * C + bias).
 #pragma once
 
-#include <tessera/integer.hpp>
+#include <tessera/gemm_desc.hpp>
 #include <tessera/plan.hpp>
 
 #include <iterator>
@@ -20,84 +20,26 @@
 
 namespace tessera {
 
-/// How matrices are stored: rows or columns without gaps between their elements.
-enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = TESSERA_COLUMN_MAJOR };
-/// Whether op(X) is X or its transpose.
-enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
-
-/// Which vector a product adds: m values, one to each row of D, or n values, one to each column.
-enum class Bias : std::int32_t {
-  none = TESSERA_BIAS_NONE,
-  per_row = TESSERA_BIAS_PER_ROW,
-  per_column = TESSERA_BIAS_PER_COLUMN
-};
-/// The function that a product applies to each element at last: see tessera_activation for the formulas.
-enum class Activation : std::int32_t {
-  none = TESSERA_ACTIVATION_NONE,
-  relu = TESSERA_ACTIVATION_RELU,
-  gelu = TESSERA_ACTIVATION_GELU,
-  gelu_tanh = TESSERA_ACTIVATION_GELU_TANH,
-  silu = TESSERA_ACTIVATION_SILU,
-  sigmoid = TESSERA_ACTIVATION_SIGMOID,
-  tanh = TESSERA_ACTIVATION_TANH
-};
-
-/// Whether A and B may be of these types: of one, or one of them f32 and the other f16 or bf16, or f64 and f32.
-constexpr bool can_multiply(DType a, DType b) {
-  return a == b || size_of(a) == 2 * size_of(b) || size_of(b) == 2 * size_of(a);
-}
-/// The wider type of two factors, which their product has unless its descriptor says else.
-constexpr DType wider(DType a, DType b) { return size_of(b) > size_of(a) ? b : a; }
-
-/// A distance in D that is the one in C.
-inline constexpr std::int64_t kLikeC = 0;
-
-/// D <- activation(alpha op(A) op(B) + beta C + bias); D may be C itself. op(A) is m x k, op(B) is k x n, C and D are
-/// m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension counts the elements from one row
-/// (row-major) or column (column-major) of the stored matrix to the next. Numbers may come in any integral type.
-/// A and B may be of two types, as can_multiply() says: the exact values are multiplied in the arithmetic of the wider.
-struct GemmDesc {
-  Integer m = -1;                            ///< rows of op(A), C and D; 0 and more, must be given
-  Integer n = -1;                            ///< columns of op(B), C and D; 0 and more, must be given
-  Integer k = -1;                            ///< columns of op(A), rows of op(B); 0 and more, must be given
-  DType dtype = DType::f32;                  ///< type of the elements of A, and of B unless dtype_b says else
-  Order order = Order::row_major;            ///< how A, B, C and D are stored
-  Transpose trans_a = Transpose::no;         ///< whether the stored A is m x k (no) or k x m (yes)
-  Transpose trans_b = Transpose::no;         ///< whether the stored B is k x n (no) or n x k (yes)
-  Integer lda = kPacked;                     ///< elements from one row or column of the stored A to the next
-  Integer ldb = kPacked;                     ///< elements from one row or column of the stored B to the next
-  Integer ldc = kPacked;                     ///< elements from one row or column of C to the next
-  Integer batch = 1;                         ///< number of products, 0 and more
-  Integer stride_a = kPacked;                ///< elements from one A of the batch to the next; 0: one A for all
-  Integer stride_b = kPacked;                ///< elements from one B of the batch to the next; 0: one B for all
-  Integer stride_c = kPacked;                ///< elements from one C to the next; 0 beside a D: one C for all
-  Compute compute = Compute::environment;    ///< least exact arithmetic that is accepted: see tessera_compute
-  std::optional<DType> dtype_b = {};         ///< type of B: A's (empty), or one that can_multiply()
-  std::optional<DType> dtype_d = {};         ///< type of C and D: the wider of A and B, or f32 where that has 16 bits
-  Bias bias = Bias::none;                    ///< which vector is added, with m or n values
-  Activation activation = Activation::none;  ///< function that is applied to each element last
-  std::optional<DType> dtype_bias = {};      ///< type of the bias: D's (empty), or f32 where D has 16 bits
-  Integer bias_increment = 1;                ///< elements from one value of the bias to the next
-  Integer bias_stride = 0;                   ///< elements from one bias of the batch to the next; 0: one bias for all
-  Integer ldd = kLikeC;                      ///< elements from one row or column of D to the next; kLikeC: as C
-  Integer stride_d = kLikeC;  ///< elements from one D to the next; kLikeC: as C, or packed where ldd is given
-  Sums sums = Sums::any;      ///< in which order products are added; ordered: on one backend a row's bits are its own
-};
-
 namespace detail {
 struct OneProduct;
-/// A bias among the operands of a product.
-template <class Values>
-struct BiasOperand {
-  const Values& values;
+/// A bias or aux among the operands of a product, and whether it may be written.
+template <Role kRole, class Values, bool kWritten>
+struct NamedOperand {
+  Values& values;
 };
 template <class T>
-inline constexpr bool kIsBias = false;
-template <class Values>
-inline constexpr bool kIsBias<BiasOperand<Values>> = true;
-/// What may follow C: D, a bias.
+inline constexpr Role kNamed = Role::d;
+template <Role kRole, class Values, bool kWritten>
+inline constexpr Role kNamed<NamedOperand<kRole, Values, kWritten>> = kRole;
+/// Whether an operand has that name, and may be written.
+template <Role kRole, class T>
+inline constexpr bool kWritableAs = false;
+template <Role kRole, class Values>
+inline constexpr bool kWritableAs<kRole, NamedOperand<kRole, Values, true>> = true;
+/// What may follow C: D, a bias, aux.
 template <class T>
-concept GemmOperand = Operand<T> || kIsBias<std::decay_t<T>>;
+concept GemmOperand = Operand<T> || kNamed<std::decay_t<T>>
+!= Role::d;
 /// A matrix that is read, or nullptr where it is not: alpha or k is 0 (A, B), beta is 0 (C beside a D).
 template <class T>
 concept GemmInput = Operand<T> || std::is_null_pointer_v<std::remove_cvref_t<T>>;
@@ -117,15 +59,26 @@ using GemmScalar = Scalar<typename ResultOf<Matrices...>::type>;
 
 /// Names the bias among the operands of GemmPlan::execute and gemm: a pointer, a range or a Buffer.
 template <detail::Operand Values>
-detail::BiasOperand<Values> bias(const Values& values) {
+detail::NamedOperand<Role::bias, const Values, false> bias(const Values& values) {
+  return {values};
+}
+/// Names the bias where it is a gradient, and so is written.
+template <detail::Operand Values>
+detail::NamedOperand<Role::bias, std::remove_reference_t<Values>, true> bias_gradient(Values&& values) {
+  static_assert(detail::kWritable<Values&>, "the gradient of a bias is written: its values must not be const");
+  return {values};
+}
+/// Names aux: a pointer, a contiguous range or a Buffer; not const where the plan stores it.
+template <detail::Operand Values>
+detail::NamedOperand<Role::aux, std::remove_reference_t<Values>, detail::kWritable<Values&>> aux(Values&& values) {
   return {values};
 }
 
 /// A matrix product, validated once and executed many times, by one thread at a time.
 /// BLAS semantics: beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B; NaN and Inf propagate.
-/// D is C itself or shares no element with it, and none with A, B or the bias; blocks of one parent array are fine.
-/// Error before the activation, element by element: (k + 4) u (|alpha| |A||B| + |beta| |C| + |bias|), u the unit
-/// roundoff of f64 for f64, else 2^-24 (2^-23 where A and B have 16 bits), and then one rounding to the type of D.
+/// D is C itself or shares no element with it, and what is written none with anything else; blocks of one parent array
+/// are fine. Error before the activation, element by element: (k + 4) u (|alpha| |A||B| + |beta| |C| + |bias|), u the
+/// unit roundoff of f64 for f64, else 2^-24 (2^-23 where A and B have 16 bits), and then one rounding to the type of D.
 class GemmPlan : public Plan {
  public:
   /// The backend is the environment's choice, else the best for this descriptor with host operands.
@@ -164,19 +117,24 @@ class GemmPlan : public Plan {
   /// thread. May be called while this plan is executed.
   GemmPlan clone() const { return GemmPlan(CloneOf{*this}, desc_); }
 
-  /// D is C, or the first operand behind it: `execute(alpha, a, b, beta, c, d, bias(v))`. Each operand is a pointer, a
-  /// contiguous range on the host (vector, array, span), a std::mdspan there, whose extents and layout must be those of
-  /// the descriptor (without a batch), or a Buffer, for plans with PlanOptions::operands = Memory::device; the sizes of
-  /// ranges and buffers are checked. alpha and beta are double for f64, else float. nullptr stands for a matrix that
-  /// is not read. Host operands: complete on return.
-  /// Device operands: queued on the context's stream, with the scalars' values of now.
+  /// D is C, or the first operand behind it: `execute(alpha, a, b, beta, c, d, bias(v), aux(z))`. Each operand is a
+  /// pointer, a contiguous range on the host (vector, array, span), a std::mdspan there, whose extents and layout must
+  /// be those of the descriptor (without a batch), or a Buffer, for plans with PlanOptions::operands = Memory::device;
+  /// the sizes of ranges and buffers are checked. alpha and beta are double for f64, else float. nullptr stands for a
+  /// matrix that is not read. Host operands: complete on return. Device operands: queued on the context's stream, with
+  /// the scalars' values of now.
   template <detail::GemmInput A, detail::GemmInput B, detail::GemmInput C, detail::GemmOperand... More>
   void execute(detail::GemmScalar<C, More...> alpha, const A& a, const B& b, detail::GemmScalar<C, More...> beta, C&& c,
                More&&... more) {
-    constexpr int kSeparate = (0 + ... + !detail::kIsBias<std::decay_t<More>>);
-    static_assert(kSeparate <= 1 && sizeof...(More) <= kSeparate + 1U, "after c: d, bias(values)");
+    constexpr auto count = []([[maybe_unused]] Role role) {
+      return (0 + ... + (detail::kNamed<std::decay_t<More>> == role));
+    };
+    constexpr int kSeparate = count(Role::d);
+    static_assert(kSeparate <= 1 && count(Role::bias) <= 1 && count(Role::aux) <= 1,
+                  "after c: d, bias(values) or bias_gradient(values), aux(matrix)");
     static_assert(kSeparate == 1 || detail::kWritable<C>, "c must not be const where no d is given");
-    check_bias((false || ... || detail::kIsBias<std::decay_t<More>>));
+    check_bias(count(Role::bias) == 1, (false || ... || detail::kWritableAs<Role::bias, std::decay_t<More>>));
+    check_aux(count(Role::aux) == 1, (false || ... || detail::kWritableAs<Role::aux, std::decay_t<More>>));
     const tessera_operand operands[] = {matrix(Role::a, a), matrix(Role::b, b), matrix(Role::c, c),
                                         further(std::forward<More>(more))...};
     const tessera_scalar scalars[] = {scalar(alpha), scalar(beta)};
@@ -209,16 +167,28 @@ class GemmPlan : public Plan {
       c.stride_a = d.stride_a, c.stride_b = d.stride_b, c.stride_c = d.stride_c, c.stride_d = d.stride_d;
       c.bias_increment = d.bias_increment, c.bias_stride = d.bias_stride;
       c.sums = tessera_sums(d.sums);
+      c.aux = tessera_aux(d.aux), c.ldaux = d.ldaux, c.stride_aux = d.stride_aux;
     }
     const void* get() const { return &c; }
   };
 
-  void check_bias(bool given) const {
+  void check_bias(bool given, bool as_gradient) const {
     const bool wanted = desc_.bias != Bias::none;
-    if (given == wanted) return;
+    const bool gradient = desc_.bias == Bias::gradient_per_row || desc_.bias == Bias::gradient_per_column;
+    if (given == wanted && as_gradient == gradient) return;
+    const std::string how = gradient ? "bias_gradient(values)" : "bias(values)";
     throw Error(ErrorCode::invalid_argument,
-                wanted ? "bias is missing: the plan's descriptor has one; pass bias(values) behind c and d"
-                       : "bias is given, the plan takes none: set .bias of its descriptor, or leave bias(values) out");
+                !wanted ? "bias is given, the plan takes none: set .bias of its descriptor, or leave bias(values) out"
+                : given ? "bias is to be " + std::string(gradient ? "written" : "read") + ": pass " + how
+                        : "bias is missing: the plan's descriptor has one; pass " + how + " behind c and d");
+  }
+  void check_aux(bool given, bool writable) const {
+    if (given != (desc_.aux != Aux::none))
+      throw Error(ErrorCode::invalid_argument,
+                  given ? "aux is given, the plan takes none: set .aux of its descriptor, or leave aux(matrix) out"
+                        : "aux is missing: the plan's descriptor has it; pass aux(matrix) behind c and d");
+    if (desc_.aux == Aux::store && !writable)
+      throw Error(ErrorCode::invalid_argument, "aux is const, and this plan writes it: pass an array that is not");
   }
   template <class X>
   tessera_operand matrix(Role role, X&& x) const {
@@ -231,10 +201,11 @@ class GemmPlan : public Plan {
   }
   template <class X>
   tessera_operand further(X&& x) const {
-    if constexpr (detail::kIsBias<std::decay_t<X>>)
-      return operand(Role::bias, x.values);
+    constexpr Role kRole = detail::kNamed<std::decay_t<X>>;
+    if constexpr (kRole == Role::d)
+      return matrix(kRole, x);
     else
-      return matrix(Role::d, x);
+      return operand(kRole, x.values);
   }
 
 #if defined(__cpp_lib_mdspan)
@@ -335,8 +306,8 @@ struct OneProduct {
   static constexpr bool kIsArray = std::is_pointer_v<X> || std::ranges::contiguous_range<X>;
   template <class X>
   static void set_bias(GemmDesc&, const X&) {}
-  template <class Values>
-  static void set_bias(GemmDesc& desc, const BiasOperand<Values>&) {
+  template <class Values, bool kWritten>
+  static void set_bias(GemmDesc& desc, const NamedOperand<Role::bias, Values, kWritten>&) {
     desc.dtype_bias = kDType<element_of<Values>>;
   }
 };

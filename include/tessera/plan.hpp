@@ -30,10 +30,11 @@ enum class Role : std::int32_t {
   c = TESSERA_ROLE_C,
   d = TESSERA_ROLE_D,
   bias = TESSERA_ROLE_BIAS,
+  aux = TESSERA_ROLE_AUX,
   in = TESSERA_ROLE_IN,
   out = TESSERA_ROLE_OUT
 };
-/// "a", "b", "c", "d", "bias", "in", "out".
+/// "a", "b", "c", "d", "bias", "aux", "in", "out".
 inline const char* name_of(Role role) {
   switch (role) {
     case Role::a:
@@ -46,6 +47,8 @@ inline const char* name_of(Role role) {
       return "d";
     case Role::bias:
       return "bias";
+    case Role::aux:
+      return "aux";
     case Role::in:
       return "in";
     case Role::out:
@@ -88,8 +91,8 @@ struct PlanOptions {
   int sm_limit = 0;
   /// B as prepare() has laid it out; null: executions bring B. Else they bring nullptr. The plan keeps it alive. It
   /// runs in a context of the same backend and device, its own where none is given. The descriptor is that with which
-  /// it was prepared, but for m, C, D, bias and activation, and the batch where B was one matrix; nobody looks at ldb,
-  /// and at stride_b unless it is 0.
+  /// it was prepared, but for m, C, D, bias, activation and aux, and the batch where B was one matrix; nobody looks at
+  /// ldb, and at stride_b unless it is 0.
   const PreparedOperand* prepared = nullptr;
 };
 

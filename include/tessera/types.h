@@ -98,12 +98,15 @@ enum {
   TESSERA_COMPUTE_TF32 = 4
 };
 
-/** Which vector a product adds to D. */
+/** Which vector a product adds to D; or, where it is a gradient, which one it writes: the sums of what D holds then, in
+ * the type of sums with one rounding at the end. One vector for a whole batch (bias_stride = 0) gets the batch's. */
 typedef int32_t tessera_bias;
 enum {
   TESSERA_BIAS_NONE = 0,
-  TESSERA_BIAS_PER_ROW = 1,   /**< m values: bias[i] is added to row i */
-  TESSERA_BIAS_PER_COLUMN = 2 /**< n values: bias[j] is added to column j */
+  TESSERA_BIAS_PER_ROW = 1,            /**< m values: bias[i] is added to row i */
+  TESSERA_BIAS_PER_COLUMN = 2,         /**< n values: bias[j] is added to column j */
+  TESSERA_BIAS_GRADIENT_PER_ROW = 3,   /**< m values: bias[i] <- the sum of row i of D */
+  TESSERA_BIAS_GRADIENT_PER_COLUMN = 4 /**< n values: bias[j] <- the sum of column j of D */
 };
 
 /** The function that a product applies to each element at last. */
@@ -116,6 +119,19 @@ enum {
   TESSERA_ACTIVATION_SILU = 4,      /**< x / (1 + exp(-x)) */
   TESSERA_ACTIVATION_SIGMOID = 5,   /**< 1 / (1 + exp(-x)) */
   TESSERA_ACTIVATION_TANH = 6
+};
+
+/** What a product with an activation does with a matrix of D's size and type beside D: the two halves of training. With
+ * k = 0, D <- beta C * activation'(aux) alone: the gradient C of a layer's result becomes that of what it activates. */
+typedef int32_t tessera_aux;
+enum {
+  TESSERA_AUX_NONE = 0,
+  /** aux <- alpha op(A) op(B) + beta C + bias, what the activation is applied to. D has the bits that it has without.
+   */
+  TESSERA_AUX_STORE = 1,
+  /** D <- (alpha op(A) op(B) + beta C + bias) * activation'(aux), in place of the activation. The derivative of relu is
+   * 0 at 0; at infinities each has its limit, and NaN stays NaN. */
+  TESSERA_AUX_DERIVATIVE = 2
 };
 
 /** Where an operand lives. On a backend that computes on the host both mean host memory. */
@@ -213,6 +229,10 @@ typedef struct tessera_gemm_desc {
   /** Of B: 0 as A. Or one of both is TESSERA_F32 and the other has 16 bits, or TESSERA_F64 and the other TESSERA_F32:
    * the product of the exact values, in the arithmetic of the wider type. */
   tessera_dtype dtype_b;
+  tessera_aux aux;
+  int32_t reserved;   /**< must be 0 */
+  int64_t ldaux;      /**< elements from one row or column of aux to the next, or TESSERA_PACKED */
+  int64_t stride_aux; /**< elements from one aux of the batch to the next, or TESSERA_PACKED; 0: one, that is read */
 } tessera_gemm_desc;
 
 /** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
@@ -243,7 +263,11 @@ static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t
                                   0,
                                   0,
                                   TESSERA_SUMS_ANY,
-                                  0};
+                                  0,
+                                  TESSERA_AUX_NONE,
+                                  0,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED};
   return desc;
 }
 
@@ -315,6 +339,7 @@ enum {
   TESSERA_ROLE_C = 3,
   TESSERA_ROLE_D = 4,
   TESSERA_ROLE_BIAS = 5,
+  TESSERA_ROLE_AUX = 6,
   TESSERA_ROLE_IN = 16,
   TESSERA_ROLE_OUT = 17,
   /* Of a system: of field f TESSERA_ROLE_FIELD + 4 f, and + 1, + 2 for its levels -1 and -2; the series of the i-th
@@ -332,7 +357,7 @@ typedef struct tessera_operand {
 } tessera_operand;
 
 /** Operands and scalars of one execution. The operands may come in any order, each role once.
- * GEMM: A, B, C, the bias where the plan has one, and D where it is not C itself; scalars alpha, beta.
+ * GEMM: A, B, C, the bias and aux where the plan has them, and D where it is not C itself; scalars alpha, beta.
  * Stencil: in, out; no scalars. System: each level of each field, each series; no scalars. */
 typedef struct tessera_execution {
   uint64_t struct_size;

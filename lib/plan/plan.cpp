@@ -51,7 +51,6 @@ Plan::Plan(Problem problem, const PlanOptions& options, ChosenPlan chosen, int v
       plan_(std::move(chosen.plan)),
       operand_count_(problem_.operands.size()),
       output_(problem_.output()),
-      first_role_(problem_.op == TESSERA_OP_GEMM ? TESSERA_ROLE_A : TESSERA_ROLE_IN),
       output_empty_(problem_.output_empty()),
       verbose_(verbose),
       chosen_(chosen.how) {
@@ -88,11 +87,16 @@ void Plan::lay_out_operands() {
     misaligned_[i] = std::uintptr_t(element_size(operand.dtype)) - 1;
     prepared_[i] = problem_.is_prepared(i) ? problem_.prepared->memory.get() : nullptr;
     separate_.role[i] = operand.role;
-    separate_.place[i] = std::uint8_t(operand.role - first_role_);
+    const bool turned = product && i <= Problem::kB;  // A and B of a column-major product have changed places
+    plugin_role_[i] = turned ? tessera_role(TESSERA_ROLE_A + std::int32_t(i)) : operand.role;
+    separate_.place[i] = std::uint8_t(turned ? std::size_t(operand.role - TESSERA_ROLE_A) : i);
     const bool behind = product && operand.role >= TESSERA_ROLE_D;
     in_place_.role[i] = behind && operand.role == TESSERA_ROLE_D ? TESSERA_ROLE_C : operand.role;
     in_place_.place[i] = std::uint8_t(separate_.place[i] - (behind ? 1 : 0));
   }
+  for (std::size_t w = 0; w < operand_count_; ++w)
+    for (std::size_t other = 0; problem_.operands[w].written && other < operand_count_; ++other)
+      if (other != w && (!problem_.operands[other].written || other < w)) apart_.emplace_back(w, other);
   if (product) same_layout_ = problem_.operands[Problem::kC].layout == problem_.operands[Problem::kD].layout;
 }
 

@@ -53,7 +53,7 @@ class Plan {
   tessera_role level_after(std::int32_t field, std::int32_t level) const;
 
  private:
-  static constexpr std::size_t kMaxOperands = 5;
+  static constexpr std::size_t kMaxOperands = 6;
 
   void lay_out_operands();
   void take_workspace(const PlanOptions& options);
@@ -70,7 +70,8 @@ class Plan {
   bool in_place(const tessera_operand* operands) const;
   bool reads(const Operand& operand, const tessera_execution& execution) const;
   void check_overlap(const tessera_operand* operands);
-  void require_apart(std::size_t input, std::int64_t distance, const char* name);
+  struct Apart;
+  void require_apart(Apart& pair, std::int64_t distance, const char* name);
   void run(const tessera_execution& execution);
   void run_staged(const tessera_execution& execution);
   void run_and_tell(const tessera_execution& execution);
@@ -83,8 +84,8 @@ class Plan {
   void* workspace_ = nullptr;
   std::uint64_t bytes_ = 0;
   std::uint64_t operand_count_;
-  std::size_t output_;  ///< place of the operand that is written, of products and stencils
-  tessera_role first_role_;
+  std::size_t output_;  ///< place of D or of a stencil's output: of products others may be written, too
+  std::array<tessera_role, kMaxOperands> plugin_role_{};  ///< of the operands as the plugin takes them
   /// What a caller's array holds who gives the operands by their roles' numbers: where D is an operand, and where it is
   /// C. The plugin's order is the caller's but for A and B of a column-major product.
   struct Expected {
@@ -103,14 +104,16 @@ class Plan {
   int verbose_;
   const char* chosen_;  ///< how the algorithm was
   std::string description_;
-  /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among
-  /// few arrays. At first odd ones, which aligned arrays do not have.
-  struct Cleared {
+  /// Two operands that may share no element, the first of which is written. Distances in bytes from one to the other
+  /// that were found free of shared elements: programs go round among few arrays. At first odd ones, which aligned
+  /// arrays do not have.
+  struct Apart {
+    std::size_t written, other;
     std::array<std::int64_t, 8> distances;
     std::size_t next = 0;
-    Cleared() { distances.fill(1); }
+    Apart(std::size_t a, std::size_t b) : written(a), other(b) { distances.fill(1); }
   };
-  std::array<Cleared, kMaxOperands> cleared_;
+  std::vector<Apart> apart_;
 };
 
 }  // namespace tessera::core

@@ -91,7 +91,7 @@ bool Plan::take_operands(const tessera_execution& e, tessera_operand* operands) 
     const tessera_operand& given = element(e.operands, e.operand_size, expected.place[i]);
     // Field by field, as the caller has just written them: a wider load would wait until all are in the cache.
     void* const own = prepared_[i];  // then the caller gives none
-    operands[i] = {own != nullptr ? own : given.data, given.dtype, tessera_role(first_role_ + i)};
+    operands[i] = {own != nullptr ? own : given.data, given.dtype, plugin_role_[i]};
     differences |= (given.dtype ^ problem_.operands[i].dtype) | (given.role ^ expected.role[i]);
     misaligned |= reinterpret_cast<std::uintptr_t>(given.data) & misaligned_[i];
     plain &= (given.data != nullptr) == (own == nullptr);
@@ -113,7 +113,7 @@ void Plan::examine(const tessera_execution& e, tessera_operand* operands) const 
               "must be given, with role = " + std::to_string(known.role));
     examine_operand(e, i, *given);
     void* const data = problem_.is_prepared(i) ? prepared_[i] : given->data;
-    operands[i] = {data, given->dtype, tessera_role(first_role_ + i)};
+    operands[i] = {data, given->dtype, plugin_role_[i]};
   }
   // Behind the operands: in C++ and Python the type of alpha follows from theirs.
   for (std::size_t i = 0; i < problem_.scalar_count; ++i) examine_scalar(e, i);
@@ -198,21 +198,21 @@ bool Plan::in_place(const tessera_operand* operands) const {
 }
 
 void Plan::check_overlap(const tessera_operand* operands) {
-  const auto written = reinterpret_cast<std::uintptr_t>(operands[output_].data);
   const bool c_is_d = in_place(operands);
-  for (std::size_t i = 0; i < operand_count_; ++i) {
-    if (i == output_ || operands[i].data == nullptr || prepared_[i] != nullptr || (c_is_d && i == Problem::kC))
-      continue;
-    const auto distance = std::int64_t(written - reinterpret_cast<std::uintptr_t>(operands[i].data));
-    const auto& known = cleared_[i].distances;
-    if (std::find(known.begin(), known.end(), distance) == known.end())
-      require_apart(i, distance, problem_.operands[c_is_d ? Problem::kC : output_].name);
+  for (Apart& pair : apart_) {
+    const void *const written = operands[pair.written].data, *const other = operands[pair.other].data;
+    if (written == nullptr || other == nullptr || prepared_[pair.other] != nullptr) continue;
+    if (c_is_d && pair.other == Problem::kC) continue;  // D is among the others
+    const auto distance =
+        std::int64_t(reinterpret_cast<std::uintptr_t>(written) - reinterpret_cast<std::uintptr_t>(other));
+    if (std::find(pair.distances.begin(), pair.distances.end(), distance) == pair.distances.end())
+      require_apart(pair, distance,
+                    problem_.operands[c_is_d && pair.written == output_ ? Problem::kC : pair.written].name);
   }
 }
 
-void Plan::require_apart(std::size_t input, std::int64_t distance, const char* name) {
-  const Operand& read = problem_.operands[input];
-  const Operand& written = problem_.operands[output_];
+void Plan::require_apart(Apart& pair, std::int64_t distance, const char* name) {
+  const Operand &read = problem_.operands[pair.other], &written = problem_.operands[pair.written];
   const std::int64_t size = element_size(read.dtype), size_written = element_size(written.dtype);
   const std::int64_t unit = std::min(size, size_written);
   const std::int64_t between = written.layout.origin() * (size_written / unit) - read.layout.origin() * (size / unit);
@@ -220,9 +220,8 @@ void Plan::require_apart(std::size_t input, std::int64_t distance, const char* n
                     distance / unit + between))
     invalid(name, "an array that overlaps " + std::string(read.name),
             "they must not share an element; blocks of one parent array are fine");
-  Cleared& cleared = cleared_[input];
-  cleared.distances[cleared.next] = distance;
-  cleared.next = (cleared.next + 1) % cleared.distances.size();
+  pair.distances[pair.next] = distance;
+  pair.next = (pair.next + 1) % pair.distances.size();
 }
 
 }  // namespace tessera::core

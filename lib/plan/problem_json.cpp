@@ -67,12 +67,16 @@ void add(Object& object, const tessera_gemm_desc& d) {
     object.add("stride_c", d.stride_c), object.add("stride_d", d.stride_d);
   }
   if (d.bias != TESSERA_BIAS_NONE) {
-    object.add("bias", d.bias == TESSERA_BIAS_PER_ROW ? "per_row" : "per_column");
+    object.add("bias", plugin::name_of_bias(d.bias));
     object.add("dtype_bias", name_of(d.dtype_bias));
     object.add("bias_increment", d.bias_increment);
     object.add("bias_stride", d.bias_stride);
   }
   if (d.activation != TESSERA_ACTIVATION_NONE) object.add("activation", plugin::name_of_activation(d.activation));
+  if (d.aux != TESSERA_AUX_NONE) {
+    object.add("aux", plugin::name_of_aux(d.aux));
+    object.add("ldaux", d.ldaux), object.add("stride_aux", d.stride_aux);
+  }
   if (d.sums != TESSERA_SUMS_ANY) object.add("sums", d.sums == TESSERA_SUMS_ORDERED ? "ordered" : "ordered_columns");
 }
 

@@ -43,9 +43,11 @@ std::string text_of(const tessera_gemm_desc& d) {
   text += " ld " + numbers({d.lda, d.ldb, d.ldc, d.ldd});
   if (d.batch > 1) text += " stride " + numbers({d.stride_a, d.stride_b, d.stride_c, d.stride_d});
   if (d.bias != TESSERA_BIAS_NONE)
-    text += std::string(" bias ") + (d.bias == TESSERA_BIAS_PER_ROW ? "per_row " : "per_column ") +
-            name_of(d.dtype_bias) + " " + numbers({d.bias_increment, d.bias_stride});
+    text += std::string(" bias ") + plugin::name_of_bias(d.bias) + " " + name_of(d.dtype_bias) + " " +
+            numbers({d.bias_increment, d.bias_stride});
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" ") + plugin::name_of_activation(d.activation);
+  if (d.aux != TESSERA_AUX_NONE)
+    text += std::string(" ") + plugin::name_of_aux(d.aux) + " " + numbers({d.ldaux, d.stride_aux});
   if (d.sums != TESSERA_SUMS_ANY) text += d.sums == TESSERA_SUMS_ORDERED ? " ordered" : " ordered by columns";
   return text;
 }

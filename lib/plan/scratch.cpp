@@ -137,7 +137,9 @@ Scratch::Scratch(const std::shared_ptr<Context>& context, const Problem& problem
   sets_ = std::clamp<std::int64_t>(bytes_of_sets / std::max<std::int64_t>(bytes, 1), 1, most_sets);
   const tessera_role first = problem.op == TESSERA_OP_GEMM ? TESSERA_ROLE_A : TESSERA_ROLE_IN;
   for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    operands_.push_back({nullptr, problem.operands[i].dtype, tessera_role(first + tessera_role(i))});
+    const bool behind = problem.op == TESSERA_OP_GEMM && i > Problem::kD;
+    const tessera_role role = behind ? problem.operands[i].role : tessera_role(first + tessera_role(i));
+    operands_.push_back({nullptr, problem.operands[i].dtype, role});
     memory_.push_back(filled(context, i));
     if (problem.is_prepared(i)) memory_.back() = prepared(context, *memory_.back());
   }

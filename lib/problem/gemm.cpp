@@ -16,6 +16,8 @@ namespace tessera::core {
 namespace {
 
 using plugin::name_of_activation;
+using plugin::name_of_aux;
+using plugin::name_of_bias;
 using plugin::name_of_compute;
 
 /// One matrix of the caller's descriptor: its stored shape, in the caller's terms.
@@ -98,9 +100,15 @@ void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
   resolve_dtype_b(d);
   d.dtype_d = resolve_dtype("dtype_d", d.dtype_d, wider(d), d.dtype_b == d.dtype ? "A and B" : "A and B, the wider");
   d.compute = resolve_compute(d, usual);
-  one_of("bias", d.bias, TESSERA_BIAS_NONE, TESSERA_BIAS_PER_COLUMN, "none (0), per row (1), per column (2)");
+  one_of("bias", d.bias, TESSERA_BIAS_NONE, TESSERA_BIAS_GRADIENT_PER_COLUMN,
+         "none (0), per row (1), per column (2), gradient per row (3), gradient per column (4)");
   one_of("activation", d.activation, TESSERA_ACTIVATION_NONE, TESSERA_ACTIVATION_TANH,
          "none (0), relu (1), gelu (2), gelu_tanh (3), silu (4), sigmoid (5), tanh (6)");
+  one_of("aux", d.aux, TESSERA_AUX_NONE, TESSERA_AUX_DERIVATIVE, "none (0), store (1), derivative (2)");
+  if (d.aux != TESSERA_AUX_NONE && d.activation == TESSERA_ACTIVATION_NONE)
+    invalid("aux", d.aux, "must be none (0) where there is no activation: set activation, too");
+  if (d.reserved != 0) invalid("reserved", d.reserved, "must be 0");
+  if (d.aux == TESSERA_AUX_NONE) d.ldaux = 0, d.stride_aux = 0;
   if (d.bias == TESSERA_BIAS_NONE) {  // what says nothing is not looked at
     d.dtype_bias = 0, d.bias_increment = 0, d.bias_stride = 0;
     return;
@@ -109,13 +117,16 @@ void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
   if (d.bias_increment == 0) d.bias_increment = 1;
 }
 
+bool is_per_row(tessera_bias bias) { return bias == TESSERA_BIAS_PER_ROW || bias == TESSERA_BIAS_GRADIENT_PER_ROW; }
+bool is_gradient(tessera_bias bias) { return bias >= TESSERA_BIAS_GRADIENT_PER_ROW; }
+
 /// Batch, values.
 Layout bias_layout(const tessera_gemm_desc& d) {
   at_least("bias_increment", d.bias_increment, 0);
   at_least("bias_stride", d.bias_stride, 0);
   Layout layout;
   layout.add_axis(d.batch, d.bias_stride);
-  layout.add_axis(d.bias == TESSERA_BIAS_PER_ROW ? d.m : d.n, d.bias_increment);
+  layout.add_axis(is_per_row(d.bias) ? d.m : d.n, d.bias_increment);
   if (!addressable(layout, element_size(d.dtype_bias)))
     invalid("the extent of the bias",
             "bias_increment = " + std::to_string(d.bias_increment) + ", bias_stride = " + std::to_string(d.bias_stride),
@@ -136,9 +147,9 @@ std::string describe(const tessera_gemm_desc& d) {
   if (d.ldd != 0 && d.ldd != TESSERA_PACKED) text += " ldd=" + std::to_string(d.ldd);
   if (d.batch != 1) text += " batch=" + std::to_string(d.batch);
   if (d.compute != TESSERA_COMPUTE_STRICT) text += std::string(" compute=") + name_of_compute(d.compute);
-  if (d.bias != TESSERA_BIAS_NONE)
-    text += std::string(" bias=") + (d.bias == TESSERA_BIAS_PER_ROW ? "per_row" : "per_column");
+  if (d.bias != TESSERA_BIAS_NONE) text += std::string(" bias=") + name_of_bias(d.bias);
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" activation=") + name_of_activation(d.activation);
+  if (d.aux != TESSERA_AUX_NONE) text += std::string(" aux=") + name_of_aux(d.aux);
   if (d.sums == TESSERA_SUMS_ORDERED) text += " ordered sums";
   return text;
 }
@@ -153,8 +164,7 @@ void make_row_major(Problem& p) {
   std::swap(d.dtype, d.dtype_b);
   std::swap(d.trans_a, d.trans_b);
   std::swap(p.operands[Problem::kA], p.operands[Problem::kB]);
-  if (d.bias != TESSERA_BIAS_NONE)
-    d.bias = d.bias == TESSERA_BIAS_PER_ROW ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW;
+  if (d.bias != TESSERA_BIAS_NONE) d.bias += is_per_row(d.bias) ? 1 : -1;
   if (d.sums == TESSERA_SUMS_ORDERED) d.sums = TESSERA_SUMS_ORDERED_COLUMNS;
 }
 
@@ -173,8 +183,35 @@ std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
       {"b", TESSERA_ROLE_B, d.dtype_b, false, matrix_layout(b, row_major, d.batch, size_b)},
       {"c", TESSERA_ROLE_C, d.dtype_d, false, matrix_layout(c, row_major, d.batch, size_d)},
       {"d", TESSERA_ROLE_D, d.dtype_d, true, matrix_layout(to, row_major, d.batch, size_d)}};
-  if (d.bias != TESSERA_BIAS_NONE) operands.push_back({"bias", TESSERA_ROLE_BIAS, d.dtype_bias, false, bias_layout(d)});
+  if (d.bias != TESSERA_BIAS_NONE)
+    operands.push_back({"bias", TESSERA_ROLE_BIAS, d.dtype_bias, is_gradient(d.bias), bias_layout(d)});
+  if (d.aux != TESSERA_AUX_NONE) {
+    const Matrix aux{"aux (m by n)", "ldaux", "stride_aux", d.m, d.n, d.ldaux, d.stride_aux};
+    operands.push_back({"aux", TESSERA_ROLE_AUX, d.dtype_d, d.aux == TESSERA_AUX_STORE,
+                        matrix_layout(aux, row_major, d.batch, size_d)});
+  }
   return operands;
+}
+
+/// What is written must have an element of its own for each number.
+void require_own_elements(const Problem& p, const tessera_gemm_desc& d) {
+  if (d.m == 0 || d.n == 0 || d.batch == 0) return;
+  const auto require = [](const char* field, const Layout& layout, const std::string& what) {
+    if (!nested(layout)) invalid(field, layout.strides[0], what);
+  };
+  const auto matrices = [](const std::string& where) {
+    return "the matrices of the batch overlap in " + where +
+           "; give each its own elements, as TESSERA_PACKED (kPacked) does";
+  };
+  const bool own = d.stride_d != 0;
+  require(own ? "stride_d" : "stride_c", p.operands[Problem::kD].layout,
+          matrices(own ? "D" : "C, where D is unless stride_d says else"));
+  if (d.aux == TESSERA_AUX_STORE) require("stride_aux", p.operands.back().layout, matrices("aux"));
+  if (!is_gradient(d.bias)) return;
+  Layout values = p.operands[Problem::kBias].layout;
+  if (d.bias_stride == 0) values.extents[0] = 1;  // of the whole batch
+  require(d.bias_stride == 0 ? "bias_increment" : "bias_stride", values,
+          "the values of the bias, which are written, overlap; give each its own element");
 }
 
 }  // namespace
@@ -196,14 +233,7 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
   p.scalar_count = 2;
   p.scalar_names[0] = "alpha", p.scalar_names[1] = "beta";
   p.operands = gemm_operands(d);
-  const Layout& written = p.operands[Problem::kD].layout;
-  if (!p.output_empty() && !nested(written)) {
-    const bool own = d.stride_d != 0;
-    invalid(own ? "stride_d" : "stride_c", written.strides[0],
-            std::string("the matrices of the batch overlap in ") +
-                (own ? "D" : "C, where D is unless stride_d says else") +
-                "; give each its own elements, as TESSERA_PACKED (kPacked) does");
-  }
+  require_own_elements(p, d);
   p.gemm = d;
   p.gemm.struct_size = sizeof p.gemm;
   p.text = describe(d);

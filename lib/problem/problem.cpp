@@ -65,6 +65,7 @@ void Problem::describe_layouts() {
     gemm.stride_c = strides(kC)[0], gemm.ldc = strides(kC)[1];
     gemm.stride_d = strides(kD)[0], gemm.ldd = strides(kD)[1];
     if (gemm.bias != TESSERA_BIAS_NONE) gemm.bias_stride = strides(kBias)[0], gemm.bias_increment = strides(kBias)[1];
+    if (gemm.aux != TESSERA_AUX_NONE) gemm.stride_aux = strides(aux())[0], gemm.ldaux = strides(aux())[1];
     return;
   }
   for (int axis = 0; axis < stencil.rank; ++axis) {

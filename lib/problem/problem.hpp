@@ -23,7 +23,7 @@ bool finite_in(tessera_dtype dtype, double value);
 
 /// One operand of a problem, in the plugin's order.
 struct Operand {
-  const char* name;   ///< the caller's name for it: "a", "b", "c", "d", "bias", "in", "out", "u[-1]"
+  const char* name;   ///< the caller's name for it: "a", "b", "c", "d", "bias", "aux", "in", "out", "u[-1]"
   tessera_role role;  ///< what it is to the caller
   tessera_dtype dtype;
   bool written;
@@ -54,6 +54,8 @@ struct Problem {
   std::optional<PreparedPlace> prepared;          ///< what executions find in the place of the caller's operand
   /// Places of a product's operands.
   static constexpr std::size_t kA = 0, kB = 1, kC = 2, kD = 3, kBias = 4;
+  /// That of aux, where there is one: behind the bias, if any.
+  std::size_t aux() const { return gemm.bias == TESSERA_BIAS_NONE ? kBias : kBias + 1; }
 
   Problem() = default;
   Problem(Problem&&) = default;

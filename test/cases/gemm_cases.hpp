@@ -48,6 +48,9 @@ struct GemmCase {
   bool f32_bias = false;  ///< where D has 16 bits
 };
 
+inline bool is_gradient(Bias bias) { return bias == Bias::gradient_per_row || bias == Bias::gradient_per_column; }
+inline bool is_per_row(Bias bias) { return bias == Bias::per_row || bias == Bias::gradient_per_row; }
+
 std::vector<GemmCase> gemm_cases();
 /// Part of them, in a file of its own: bias, activations, D beside C.
 std::vector<GemmCase> gemm_epilogue_cases();
@@ -70,7 +73,8 @@ struct MatrixLayout {
 struct GemmLayout {
   MatrixLayout a, b;  ///< transposed as the descriptor says: m x k and k x n
   MatrixLayout c, d;
-  MatrixLayout bias;  ///< m x 1 or n x 1; 0 x 1 where there is none
+  MatrixLayout bias;  ///< m x 1 or n x 1; 0 x 1 where there is none. One vector where it is one gradient for all
+  MatrixLayout aux;   ///< 0 x n where there is none
 };
 
 GemmLayout layout_of(const GemmDesc& desc);

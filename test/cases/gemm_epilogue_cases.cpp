@@ -10,7 +10,9 @@ namespace {
 using List = std::vector<GemmCase>;
 
 constexpr Bias kBiases[] = {Bias::none, Bias::per_row, Bias::per_column};
-constexpr const char* kBiasNames[] = {"no bias", "bias per row", "bias per column"};
+constexpr const char* kBiasNames[] = {"no bias", "bias per row", "bias per column", "gradient per row",
+                                      "gradient per column"};
+constexpr const char* kAuxNames[] = {"", ", stored before", ", derived"};
 constexpr Activation kActivations[] = {Activation::none, Activation::relu,    Activation::gelu, Activation::gelu_tanh,
                                        Activation::silu, Activation::sigmoid, Activation::tanh};
 constexpr const char* kActivationNames[] = {"no activation", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
@@ -30,7 +32,8 @@ struct Variety {
 };
 
 std::string text(const GemmDesc& d) {
-  std::string text = std::string(" ") + kBiasNames[int(d.bias)] + ", " + kActivationNames[int(d.activation)];
+  std::string text =
+      std::string(" ") + kBiasNames[int(d.bias)] + ", " + kActivationNames[int(d.activation)] + kAuxNames[int(d.aux)];
   text += d.order == Order::row_major ? ", row-" : ", column-";
   text += d.trans_a == Transpose::yes ? 't' : 'n';
   text += d.trans_b == Transpose::yes ? 't' : 'n';
@@ -184,6 +187,41 @@ void add_special_values(List& list) {
     list.push_back({"overflow of f16" + text(desc), desc, 1.0, 0.0, GemmData::overflow, true});
 }
 
+/// What training needs: the value before the activation, its derivative, and gradients of biases.
+void add_training(List& list) {
+  Variety variety;
+  struct Shape {
+    std::int64_t m, n, k, batch;
+  };
+  const Shape shapes[] = {{37, 29, 19, 1},  {130, 257, 31, 1}, {5, 131, 70, 1},  {131, 3, 70, 1}, {21, 34, 0, 1},
+                          {300, 600, 9, 1}, {9, 17, 12, 7},    {1100, 8, 24, 1}, {1, 1, 5, 1},    {64, 64, 64, 3}};
+  constexpr Bias kGradients[] = {Bias::none, Bias::gradient_per_row, Bias::gradient_per_column};
+  std::size_t count = 0;
+  for (const Activation activation : kActivations)
+    for (const Aux aux : {Aux::none, Aux::store, Aux::derivative})
+      for (const Bias bias : aux == Aux::store ? kBiases : kGradients) {
+        if (activation == Activation::none ? aux != Aux::none || bias == Bias::none : aux == Aux::none) continue;
+        const Shape& s = shapes[count % std::size(shapes)];
+        GemmDesc desc = variety.next(s.m, s.n, s.k);
+        desc.batch = s.batch;
+        desc.bias = bias, desc.activation = activation, desc.aux = aux;
+        if (count % 3 == 1) desc.ldaux = (desc.order == Order::row_major ? s.n : s.m) + 3;
+        if (count % 3 == 1 && s.batch > 1) desc.bias_stride = is_per_row(bias) ? s.m : s.n;
+        if (count % 4 == 1) desc.bias_increment = 2, desc.bias_stride = 2 * desc.bias_stride;
+        if (count % 5 == 3 && aux == Aux::derivative) desc.stride_aux = 0;
+        add(list, "training", desc, count % 2 == 0 ? GemmResult::in_c : GemmResult::beside_c, count % 4 < 2);
+        ++count;
+      }
+  for (const Activation activation : kActivations) {
+    if (activation == Activation::none) continue;
+    GemmDesc desc = variety.next(61, 130, 3);
+    desc.activation = activation, desc.aux = Aux::derivative;
+    list.push_back({"derivative at any number" + text(desc), desc, 0.0, 1.0, GemmData::random_bits, true});
+    desc.aux = Aux::store;
+    list.push_back({"NaN and Inf" + text(desc), desc, 1.0, 0.0, GemmData::nan_and_inf, true});
+  }
+}
+
 }  // namespace
 
 std::vector<GemmCase> gemm_epilogue_cases() {
@@ -193,6 +231,7 @@ std::vector<GemmCase> gemm_epilogue_cases() {
   add_bias_layouts(list);
   add_results(list);
   add_special_values(list);
+  add_training(list);
   return list;
 }
 

@@ -21,17 +21,22 @@ MatrixLayout layout(Order order, Transpose trans, std::int64_t rows, std::int64_
 }  // namespace
 
 GemmLayout layout_of(const GemmDesc& d) {
+  // Of no rows only where there is no aux, which says its distances for those of m rows.
+  std::int64_t ldaux = d.ldaux, stride_aux = d.stride_aux;
+  if (ldaux == kPacked) ldaux = d.order == Order::row_major ? d.n : d.m;
+  if (stride_aux == kPacked) stride_aux = ldaux * (d.order == Order::row_major ? d.m : d.n);
   std::int64_t ldd = d.ldd, stride_d = d.stride_d, values = 0;
   if (stride_d == kLikeC && ldd != kLikeC) stride_d = kPacked;
   if (stride_d == kLikeC) stride_d = d.stride_c;
   if (ldd == kLikeC) ldd = d.ldc;
-  if (d.bias == Bias::per_row) values = d.m;
-  if (d.bias == Bias::per_column) values = d.n;
+  if (d.bias != Bias::none) values = is_per_row(d.bias) ? d.m : d.n;
+  const bool one_for_all = is_gradient(d.bias) && d.bias_stride == 0 && d.batch > 0;
   return {layout(d.order, d.trans_a, d.m, d.k, d.lda, d.batch, d.stride_a),
           layout(d.order, d.trans_b, d.k, d.n, d.ldb, d.batch, d.stride_b),
           layout(d.order, Transpose::no, d.m, d.n, d.ldc, d.batch, d.stride_c),
           layout(d.order, Transpose::no, d.m, d.n, ldd, d.batch, stride_d),
-          {values, 1, d.batch, d.bias_increment, 1, d.bias_stride}};
+          {values, 1, one_for_all ? 1 : std::int64_t(d.batch), d.bias_increment, 1, d.bias_stride},
+          layout(d.order, Transpose::no, d.aux == Aux::none ? 0 : std::int64_t(d.m), d.n, ldaux, d.batch, stride_aux)};
 }
 
 }  // namespace tessera::test

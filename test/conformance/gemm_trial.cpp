@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "gemm_judge.hpp"
 #include "runner.hpp"
 #include "stop.hpp"
 
@@ -97,16 +98,20 @@ GemmTrial<T, D, U>::GemmTrial(const GemmCase& c, Compute compute)
       c_(null_c_ ? 0 : layout_.c.span(), any_side(random_)),
       d_(beside_c_ ? layout_.d.span() : 0, any_side(random_)),
       bias_(f32_bias_given_ ? 0 : layout_.bias.span(), any_side(random_)),
+      aux_(layout_.aux.span(), any_side(random_)),
       f32_bias_(f32_bias_given_ ? layout_.bias.span() : 0, any_side(random_)) {
   fill(c);
   a_before_ = a_.copy(), b_before_ = b_.copy(), c_before_ = c_.copy(), out_before_ = out().copy();
-  bias_before_ = bias_.copy(), f32_bias_before_ = f32_bias_.copy();
-  expected_ = gemm_reference<T, D, U>(desc_, alpha_, a_.data(), b_.data(), beta_, c_.data(), exact_, packed_bias());
+  bias_before_ = bias_.copy(), f32_bias_before_ = f32_bias_.copy(), aux_before_ = aux_.copy();
+  expected_ = gemm_reference<T, D, U>(desc_, alpha_, a_.data(), b_.data(), beta_, c_.data(), exact_, packed_bias(),
+                                      packed_aux());
 }
 
 template <class T, class D, class U>
 void GemmTrial<T, D, U>::fill(const GemmCase& c) {
   const auto uniform = [&](std::int64_t = 0, std::int64_t = 0) { return random_.uniform(); };
+  if (desc_.aux == Aux::derivative)
+    set(aux_, layout_.aux, [&](std::int64_t, std::int64_t) { return 4 * random_.uniform(); });
   if (c.data == GemmData::wide_a) return fill_integers(c, kWideBits<T>, kExact<S>, kScale<D>);
   if (c.data == GemmData::wide_b) return fill_integers(c, kWideBits<U>, kExact<S>, kScale<D>);
   if (c.data == GemmData::denormal)
@@ -179,11 +184,16 @@ void GemmTrial<T, D, U>::fill_bits() {
     const std::uint64_t bits = random_.bits();
     std::memcpy(&c_[i], &bits, sizeof(D));
   }
+  for (std::int64_t i = 0; desc_.aux == Aux::derivative && i < layout_.aux.span(); ++i) {
+    const std::uint64_t bits = random_.bits();
+    std::memcpy(&aux_[i], &bits, sizeof(D));
+  }
 }
 
 template <class T, class D, class U>
 template <class Value>
 void GemmTrial<T, D, U>::fill_bias(Value&& value) {
+  if (is_gradient(desc_.bias)) return;
   const auto each = [&](std::int64_t, std::int64_t) { return value(); };
   if (f32_bias_given_)
     set(f32_bias_, layout_.bias, each);
@@ -194,7 +204,7 @@ void GemmTrial<T, D, U>::fill_bias(Value&& value) {
 template <class T, class D, class U>
 std::vector<double> GemmTrial<T, D, U>::packed_bias() const {
   std::vector<double> values;
-  for (std::int64_t l = 0; l < layout_.bias.batch; ++l)
+  for (std::int64_t l = 0; !is_gradient(desc_.bias) && l < layout_.bias.batch; ++l)
     for (std::int64_t i = 0; i < layout_.bias.rows; ++i) {
       const std::int64_t place = layout_.bias.at(l, i, 0);
       values.push_back(f32_bias_given_ ? double(f32_bias_[place]) : double(wide(bias_[place])));
@@ -203,65 +213,94 @@ std::vector<double> GemmTrial<T, D, U>::packed_bias() const {
 }
 
 template <class T, class D, class U>
-void GemmTrial<T, D, U>::execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, const D* bias,
-                                 const float* f32_bias) const {
+std::vector<double> GemmTrial<T, D, U>::packed_aux() const {
+  std::vector<double> values;
+  if (desc_.aux != Aux::derivative) return values;
+  for (std::int64_t l = 0; l < layout_.aux.batch; ++l)
+    for (std::int64_t i = 0; i < layout_.aux.rows; ++i)
+      for (std::int64_t j = 0; j < layout_.aux.columns; ++j)
+        values.push_back(double(wide(aux_[layout_.aux.at(l, i, j)])));
+  return values;
+}
+
+template <class T, class D, class U>
+void GemmTrial<T, D, U>::execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, D* bias, float* f32_bias,
+                                 D* aux) const {
   if (null_inputs_) a = nullptr, b = nullptr;
   if (b_prepared_) b = nullptr;
   if (null_c_) c = nullptr;
-  const auto with = [&](const auto&... more) {
+  const auto with_all = [&](const auto&... more) {
     if (beside_c_)
       plan.execute(alpha_, a, b, beta_, static_cast<const D*>(c), d, more...);
     else
       plan.execute(alpha_, a, b, beta_, c, more...);
   };
+  const auto with = [&](const auto&... more) {
+    if (desc_.aux == Aux::none)
+      with_all(more...);
+    else
+      with_all(tessera::aux(aux), more...);
+  };
+  const auto with_bias = [&](auto* values) {
+    if (is_gradient(desc_.bias))
+      with(tessera::bias_gradient(values));
+    else
+      with(tessera::bias(values));
+  };
   if (desc_.bias == Bias::none)
     with();
   else if (f32_bias_given_)
-    with(tessera::bias(f32_bias));
+    with_bias(f32_bias);
   else
-    with(tessera::bias(bias));
+    with_bias(bias);
 }
 
 template <class T, class D, class U>
 void GemmTrial<T, D, U>::execute_on_host(GemmPlan& plan) {
-  execute(plan, a_.data(), b_.data(), c_.data(), d_.data(), bias_.data(), f32_bias_.data());
+  execute(plan, a_.data(), b_.data(), c_.data(), d_.data(), bias_.data(), f32_bias_.data(), aux_.data());
 }
 
 template <class T, class D, class U>
 void GemmTrial<T, D, U>::execute_on_device(Context& context, GemmPlan& plan) {
   DeviceArray<T> a(context, a_, shift_);
   DeviceArray<U> b(context, b_, shift_);
-  DeviceArray<D> c(context, c_, shift_), d(context, d_, shift_), bias(context, bias_, shift_);
+  DeviceArray<D> c(context, c_, shift_), d(context, d_, shift_), bias(context, bias_, shift_),
+      aux(context, aux_, shift_);
   DeviceArray<float> f32_bias(context, f32_bias_, shift_);
-  execute(plan, a.data(), b.data(), c.data(), d.data(), bias.data(), f32_bias.data());
+  execute(plan, a.data(), b.data(), c.data(), d.data(), bias.data(), f32_bias.data(), aux.data());
   context.synchronize();
   if (!a.download(a_) || !b.download(b_)) stop("memory around A or B was written");
   if (!c.download(c_) || !d.download(d_)) stop("memory around C or D was written");
   if (!bias.download(bias_) || !f32_bias.download(f32_bias_)) stop("memory around the bias was written");
+  if (!aux.download(aux_)) stop("memory around aux was written");
 }
 
 template <class T, class D, class U>
 std::string GemmTrial<T, D, U>::run(Context& context, GemmPlan& plan, Memory memory) {
   const Running running(what_runs(name_, plan));
-  std::vector<D> first;
+  std::vector<D> first, first_bias, first_aux;
+  const bool gradient = is_gradient(desc_.bias), stores = desc_.aux == Aux::store;
   a_.restore(a_before_), b_.restore(b_before_), c_.restore(c_before_);  // another algorithm may have written them
-  bias_.restore(bias_before_), f32_bias_.restore(f32_bias_before_);
   for (int execution = 0; execution < 2; ++execution) {
-    out().restore(out_before_);
+    out().restore(out_before_), aux_.restore(aux_before_);
+    bias_.restore(bias_before_), f32_bias_.restore(f32_bias_before_);
     if (memory == Memory::host)
       execute_on_host(plan);
     else
       execute_on_device(context, plan);
     if (!a_.same_bits(a_before_) || !b_.same_bits(b_before_)) return "A or B was written";
     if (beside_c_ && !c_.same_bits(c_before_)) return "C was written, though D is another matrix";
-    if (!bias_.same_bits(bias_before_) || !f32_bias_.same_bits(f32_bias_before_)) return "the bias was written";
+    if (!gradient && (!bias_.same_bits(bias_before_) || !f32_bias_.same_bits(f32_bias_before_)))
+      return "the bias was written";
+    if (!stores && !aux_.same_bits(aux_before_)) return "aux was written";
     if (!c_.surroundings_intact() || !a_.surroundings_intact() || !b_.surroundings_intact() ||
-        !d_.surroundings_intact() || !bias_.surroundings_intact() || !f32_bias_.surroundings_intact())
+        !d_.surroundings_intact() || !bias_.surroundings_intact() || !f32_bias_.surroundings_intact() ||
+        !aux_.surroundings_intact())
       stop("memory beside an operand was written");
     if (execution == 0) {
-      first = out().copy();
+      first = out().copy(), first_bias = bias_.copy(), first_aux = aux_.copy();
       if (std::string problem = judge(); !problem.empty()) return problem;
-    } else if (!out().same_bits(first)) {
+    } else if (!out().same_bits(first) || !bias_.same_bits(first_bias) || !aux_.same_bits(first_aux)) {
       return "a second execution gave other bits";
     }
   }
@@ -283,6 +322,7 @@ PreparedOperand GemmTrial<T, D, U>::prepare(Context& context, std::int64_t rows,
   desc.m = rows;
   desc.lda = desc.ldc = kPacked, desc.ldd = kLikeC, desc.stride_a = kPacked;
   desc.stride_c = kPacked, desc.stride_d = kLikeC, desc.bias = Bias::none;
+  desc.activation = Activation::none, desc.aux = Aux::none;
   const PlanOptions options{.operands = memory, .algorithm = algorithm};
   b_.restore(b_before_);
   if (memory == Memory::host) return tessera::prepare(context, desc, b_.data(), options);
@@ -291,24 +331,12 @@ PreparedOperand GemmTrial<T, D, U>::prepare(Context& context, std::int64_t rows,
 
 template <class T, class D, class U>
 std::string GemmTrial<T, D, U>::judge() const {
-  std::vector<D> untouched = out().copy();
-  std::size_t at = 0, wrong = 0;
-  std::string first;
-  for (std::int64_t l = 0; l < desc_.batch; ++l)
-    for (std::int64_t i = 0; i < desc_.m; ++i)
-      for (std::int64_t j = 0; j < desc_.n; ++j, ++at) {
-        const std::int64_t place = layout_.d.at(l, i, j);
-        const Wide<D> bound = exact_ ? 0 : expected_.bound[at];
-        untouched[std::size_t(place)] = out_before_[std::size_t(place)];
-        if (acceptable<D>(out()[place], expected_.value[at], bound)) continue;
-        if (wrong++ == 0)
-          first = "D(" + std::to_string(i) + ", " + std::to_string(j) + ") of matrix " + std::to_string(l) + ": " +
-                  disagreement<D>(out()[place], expected_.value[at], bound);
-      }
-  if (wrong > 0) return std::to_string(wrong) + " of " + std::to_string(at) + " elements are wrong; " + first;
-  const bool intact =
-      untouched.empty() || std::memcmp(untouched.data(), out_before_.data(), untouched.size() * sizeof(D)) == 0;
-  return intact ? "" : "an element of the gaps in D was written";
+  std::string problem = judge_matrix<D>("D", layout_.d, out(), out_before_, expected_.value, expected_.bound);
+  if (problem.empty() && desc_.aux == Aux::store)
+    problem = judge_matrix<D>("aux", layout_.aux, aux_, aux_before_, expected_.aux, expected_.aux_bound);
+  if (!problem.empty() || !is_gradient(desc_.bias)) return problem;
+  return f32_bias_given_ ? judge_gradient<D>(desc_, layout_, out(), f32_bias_, f32_bias_before_)
+                         : judge_gradient<D>(desc_, layout_, out(), bias_, bias_before_);
 }
 
 template class GemmTrial<float>;

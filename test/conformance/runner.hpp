@@ -67,9 +67,10 @@ class GemmTrial {
   template <class Value>
   void fill_bias(Value&& value);
   std::vector<double> packed_bias() const;
+  std::vector<double> packed_aux() const;
   void execute_on_host(GemmPlan& plan);
   void execute_on_device(Context& context, GemmPlan& plan);
-  void execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, const D* bias, const float* f32_bias) const;
+  void execute(GemmPlan& plan, const T* a, const U* b, D* c, D* d, D* bias, float* f32_bias, D* aux) const;
   std::string judge() const;
   const GuardedArray<D>& out() const { return beside_c_ ? d_ : c_; }
   GuardedArray<D>& out() { return beside_c_ ? d_ : c_; }
@@ -85,11 +86,11 @@ class GemmTrial {
   std::int64_t shift_;
   GuardedArray<T> a_;
   GuardedArray<U> b_;
-  GuardedArray<D> c_, d_, bias_;
+  GuardedArray<D> c_, d_, bias_, aux_;
   GuardedArray<float> f32_bias_;
   std::vector<T> a_before_;
   std::vector<U> b_before_;
-  std::vector<D> c_before_, out_before_, bias_before_;
+  std::vector<D> c_before_, out_before_, bias_before_, aux_before_;
   std::vector<float> f32_bias_before_;
   Expected<D> expected_;
 };

@@ -96,19 +96,23 @@ class FakeGemm : public QueuedPlan {
   void execute(const Execution& e) override {
     if (workspace_ > 0) device<char>(e.workspace<char>(), std::int64_t(workspace_));
     const void* const bias = p_.bias == TESSERA_BIAS_NONE ? nullptr : e.operand<const void>(4);
+    void* const aux = p_.aux == TESSERA_AUX_NONE ? nullptr : e.operand<void>(p_.aux_operand());
     queue([this, alpha = e.scalar<S>(0), beta = e.scalar<S>(1), a = e.operand<T>(0), b = e.operand<T>(1),
-           c = e.operand<const To>(2), d = e.operand<To>(3), bias] { multiply(alpha, a, b, beta, c, d, bias); });
+           c = e.operand<const To>(2), d = e.operand<To>(3), bias,
+           aux] { multiply(alpha, a, b, beta, c, d, bias, aux); });
   }
 
  private:
-  void multiply(S alpha, const T* a, const T* b, S beta, const To* c, To* d, const void* bias) const {
+  void multiply(S alpha, const T* a, const T* b, S beta, const To* c, To* d, const void* bias, void* aux) const {
     if (workspace_ > 0 && is_told("TESSERA_FAKE_TUNED", "idle")) return;
     const std::int64_t elements = (p_.batch - 1) * p_.stride_d + (p_.m - 1) * p_.ldd + p_.n;
     d = device<To>(d, elements);
     may_damage(reinterpret_cast<char*>(d + elements));
     if (beta != S(0)) c = device<const To>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
     if (bias != nullptr) bias = device<char>(bias, 1);
-    const Epilogue<S> epilogue(p_, bias);
+    if (aux != nullptr)
+      aux = device<To>(static_cast<To*>(aux), (p_.batch - 1) * p_.stride_aux + (p_.m - 1) * p_.ldaux + p_.n);
+    const Epilogue<S> epilogue(p_, bias, aux);
     const bool product = alpha != S(0) && p_.k > 0;
     if (product) {
       a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
@@ -242,7 +246,7 @@ const Gemm kPlain{
        offers.add({{}, seconds(p)});
      },
      make_plain,
-     {.narrow = true, .epilogue = true, .ordered = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true}},
     0};
 
 std::uint64_t bytes_of_a_split(const GemmProblem& p) { return p.compute == TESSERA_COMPUTE_STRICT ? 4096 : 32 << 20; }
@@ -263,7 +267,7 @@ const Gemm kTuned{{"tuned",
                    [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
                      return make_gemm(context, p, std::uint64_t(parameters.at("split")) * bytes_of_a_split(p));
                    },
-                   {.narrow = true, .epilogue = true, .limited = true}},
+                   {.narrow = true, .epilogue = true, .aux = true, .limited = true}},
                   1};
 
 /// Takes none of the newer vocabulary.

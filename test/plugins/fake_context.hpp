@@ -196,6 +196,33 @@ struct FakeContext {
   }
   static double copying_seconds(const FakeMachine&, const plugin::OperandCopy&) { return 1.0; }
 
+  /// Sums of D's rows or columns when the queue runs.
+  plugin::SumBias summing(const plugin::BiasGradient& g) {
+    return plugin::with_types(g.dtype, [this, g]<class T>(std::type_identity<T>) -> plugin::SumBias {
+      return [this, g](const void* d, void* bias) {
+        queue_.push_back([this, g, d, bias] {
+          using S = plugin::Scalar<T>;
+          const std::int64_t values = g.per_row ? g.m : g.n, terms = g.per_row ? g.n : g.m;
+          const T* const from = reinterpret_cast<const T*>(resolve(d, 0, 0));
+          char* const to = resolve(bias, 0, 0);
+          for (std::int64_t vector = 0; vector < (g.shared() ? 1 : g.batch); ++vector)
+            for (std::int64_t value = 0; value < values; ++value) {
+              S sum = 0;
+              for (std::int64_t item = 0; item < (g.shared() ? g.batch : 1); ++item)
+                for (std::int64_t term = 0; term < terms; ++term)
+                  sum += S(from[(vector + item) * g.stride_d + (g.per_row ? value : term) * g.ldd +
+                                (g.per_row ? term : value)]);
+              const std::int64_t place = vector * g.stride + value * g.increment;
+              if (g.dtype_bias == g.dtype)
+                reinterpret_cast<T*>(to)[place] = T(sum);
+              else
+                reinterpret_cast<S*>(to)[place] = sum;
+            }
+        });
+      };
+    });
+  }
+
   FakeStats stats_;
   std::set<const void*> plans_;
   std::vector<std::function<void()>> queue_;

@@ -39,6 +39,43 @@ W activated(Activation activation, W x) {
   return std::numeric_limits<W>::quiet_NaN();
 }
 
+/// Their derivatives, that of relu 0 at 0.
+template <class W>
+W derived(Activation activation, W x) {
+  if (x != x) return x;
+  const W twice = 2 * W(0.797884560802865355879892119868764L), v = twice * (x + W(0.044715L) * x * x * x);
+  const auto logistic = [](W y) { return 1 / (1 + std::exp(-y)); };
+  const auto slope = [&](W y) { return logistic(y) * logistic(-y); };
+  const auto times = [](W factor, W falling) { return falling == 0 ? W(0) : factor * falling; };
+  switch (activation) {
+    case Activation::none:
+      return 1;
+    case Activation::relu:
+      return x > 0 ? 1 : 0;
+    case Activation::gelu:
+      return std::erfc(-x * W(0.707106781186547524400844362104849L)) / 2 +
+             times(x, std::exp(-x * x / 2) * W(0.398942280401432677939946059934382L));
+    case Activation::gelu_tanh:
+      return logistic(v) + times(x * twice * (1 + 3 * W(0.044715L) * x * x), slope(v));
+    case Activation::silu:
+      return logistic(x) + times(x, slope(x));
+    case Activation::sigmoid:
+      return slope(x);
+    case Activation::tanh:
+      return 4 * slope(2 * x);
+  }
+  return std::numeric_limits<W>::quiet_NaN();
+}
+
+/// What y act'(x) may err by where y errs by `bound` and x is exact, computed in S: see docs/notes/bounds.md.
+template <class S, class W>
+double derived_bound(Activation activation, W x, W y, double bound) {
+  const double slope = std::abs(double(derived(activation, x)));
+  if (activation == Activation::none || activation == Activation::relu || !std::isfinite(x)) return slope * bound;
+  constexpr double kFew = 24 * (kUnitRoundoff<S> + double(std::numeric_limits<W>::epsilon()));
+  return slope * bound + (kFew + Numbers<S>::kLeastNormal) * (std::abs(double(y)) + bound) + Numbers<S>::kLeastNormal;
+}
+
 /// The largest slope of an activation, rounded up.
 inline double steepest(Activation activation) {
   switch (activation) {

@@ -77,7 +77,8 @@ class Reference {
   static constexpr double kRoundoff = (kNarrow<T> && !kMixed ? 2 : 1) * kUnitRoundoff<S>;
 
  public:
-  Reference(const GemmDesc& desc, S alpha, S beta, const D* c, bool exact, const std::vector<double>& bias)
+  Reference(const GemmDesc& desc, S alpha, S beta, const D* c, bool exact, const std::vector<double>& bias,
+            const std::vector<double>& aux)
       : desc_(desc),
         layout_(layout_of(desc)),
         alpha_(alpha),
@@ -85,6 +86,7 @@ class Reference {
         c_(c),
         exact_(exact),
         bias_(bias),
+        aux_(aux),
         relative_(roundoffs(desc.compute, desc.k, kMixed) * (kRoundoff + double(std::numeric_limits<W>::epsilon()))),
         underflow_(double((desc.compute == Compute::strict ? 1 : 6) * desc.k + 4) * (std::abs(double(alpha)) + 1) *
                    Numbers<S>::kLeast) {}
@@ -124,10 +126,17 @@ class Reference {
     const std::int64_t count = per_row ? desc_.m : desc_.n;
     const W bias = bias_.empty() ? W(0) : W(bias_[std::size_t(l * count + (per_row ? i : j))]);
     const W value = product + old + bias;
+    const double bound =
+        exact_ ? 0.0 : relative_ * (size + std::abs(double(old)) + std::abs(double(bias))) + underflow_ + lost;
+    if (desc_.aux == Aux::store) expected_.aux.push_back(value), expected_.aux_bound.push_back(bound);
+    if (desc_.aux == Aux::derivative) {
+      const W x = W(aux_[expected_.value.size()]);
+      expected_.value.push_back(value * derived(desc_.activation, x));
+      if (!exact_) expected_.bound.push_back(derived_bound<S>(desc_.activation, x, value, bound));
+      return;
+    }
     expected_.value.push_back(activated(desc_.activation, value));
-    if (exact_) return;
-    const double bound = relative_ * (size + std::abs(double(old)) + std::abs(double(bias))) + underflow_ + lost;
-    expected_.bound.push_back(activated_bound<S>(desc_.activation, value, bound));
+    if (!exact_) expected_.bound.push_back(activated_bound<S>(desc_.activation, value, bound));
   }
 
   const GemmDesc& desc_;
@@ -136,6 +145,7 @@ class Reference {
   const D* c_;
   bool exact_;
   const std::vector<double>& bias_;
+  const std::vector<double>& aux_;
   double relative_, underflow_;
   Expected<D> expected_;
 };
@@ -148,15 +158,15 @@ class Reference {
 /// each product that may underflow.
 template <class T, class D, class U>
 Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const U* b, Scalar<D> beta, const D* c,
-                           bool exact, const std::vector<double>& bias) {
+                           bool exact, const std::vector<double>& bias, const std::vector<double>& aux) {
   if (exact)  // double is fast, and exact in any type
-    return Reference<T, D, U, double>(desc, alpha, beta, c, exact, bias).product(a, b);
-  return Reference<T, D, U, Wide<D>>(desc, alpha, beta, c, exact, bias).product(a, b);
+    return Reference<T, D, U, double>(desc, alpha, beta, c, exact, bias, aux).product(a, b);
+  return Reference<T, D, U, Wide<D>>(desc, alpha, beta, c, exact, bias, aux).product(a, b);
 }
 
 #define TESSERA_TEST_INSTANTIATE(T, D, U)                                                                        \
   template Expected<D> gemm_reference(const GemmDesc&, Scalar<D>, const T*, const U*, Scalar<D>, const D*, bool, \
-                                      const std::vector<double>&)
+                                      const std::vector<double>&, const std::vector<double>&)
 TESSERA_TEST_INSTANTIATE(float, float, float);
 TESSERA_TEST_INSTANTIATE(double, double, double);
 TESSERA_TEST_INSTANTIATE(float16, float16, float16);

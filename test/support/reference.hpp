@@ -21,16 +21,18 @@ namespace tessera::test {
 template <class T>
 struct Expected {
   std::vector<Wide<T>> value;
-  std::vector<Wide<T>> bound;   ///< largest error allowed; empty: every sum is exact, so none is
-  std::vector<char> untouched;  ///< points that keep the input's bits (stencils with fixed sides); empty: none
+  std::vector<Wide<T>> bound;      ///< largest error allowed; empty: every sum is exact, so none is
+  std::vector<Wide<T>> aux;        ///< of a product that stores what its activation is applied to
+  std::vector<Wide<T>> aux_bound;  ///< as bound
+  std::vector<char> untouched;     ///< points that keep the input's bits (stencils with fixed sides); empty: none
 };
 
 /// activation(alpha op(A) op(B) + beta C + bias), A of type T, B of type U, C and D of type D. `bias`: packed, the
-/// values of one matrix of the batch after another; empty where there is none. With `exact` the caller vouches that
-/// every partial sum fits in the type of sums, and that the activation is exact.
+/// values of one matrix of the batch after another; empty where there is none, as is `aux`, where derivatives are. With
+/// `exact` the caller vouches that every partial sum fits in the type of sums, and that the activation is exact.
 template <class T, class D = T, class U = T>
 Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const U* b, Scalar<D> beta, const D* c,
-                           bool exact, const std::vector<double>& bias = {});
+                           bool exact, const std::vector<double>& bias = {}, const std::vector<double>& aux = {});
 
 /// The stencil by padding: each step pads the array on every side as far as the taps reach, axis by axis as numpy.pad
 /// does, and adds shifted arrays. `in` addresses the domain's first point. With `exact` the caller vouches that every

@@ -11,6 +11,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -36,7 +37,18 @@ const Bad kBad[] = {
     {"a bias of 16 bits beside D of f32",
      [](auto& d) { d.dtype = DType::f16, d.dtype_d = DType::f32, d.dtype_bias = DType::f16; },
      {"dtype_bias = f16", "must be f32, the type of D"}},
-    {"no such bias", [](auto& d) { d.bias = Bias(3); }, {"bias = 3", "per column (2)"}},
+    {"no such bias", [](auto& d) { d.bias = Bias(5); }, {"bias = 5", "per column (2)"}},
+    {"no such aux", [](auto& d) { d.activation = Activation::relu, d.aux = Aux(3); }, {"aux = 3", "derivative (2)"}},
+    {"aux without an activation", [](auto& d) { d.aux = Aux::store; }, {"aux = 1", "set activation, too"}},
+    {"ldaux too small",
+     [](auto& d) { d.activation = Activation::relu, d.aux = Aux::store, d.ldaux = 2; },
+     {"ldaux = 2", "at least 3"}},
+    {"matrices of aux overlap",
+     [](auto& d) { d.activation = Activation::relu, d.aux = Aux::store, d.batch = 2, d.stride_aux = 0; },
+     {"stride_aux = 0", "overlap in aux"}},
+    {"values of a gradient overlap",
+     [](auto& d) { d.bias = Bias::gradient_per_row, d.bias_increment = 2, d.bias_stride = 2, d.batch = 2; },
+     {"bias_stride = 2", "its own element"}},
     {"no such activation", [](auto& d) { d.activation = Activation(7); }, {"activation = 7", "tanh (6)"}},
     {"values of the bias backwards", [](auto& d) { d.bias_increment = -1; }, {"bias_increment = -1", "at least 0"}},
     {"biases backwards", [](auto& d) { d.bias_stride = -4; }, {"bias_stride = -4", "at least 0"}},
@@ -129,6 +141,44 @@ TEST_CASE("bad operands beside A, B and C are refused, and the plan works on", "
   std::vector<float> memory(10, 3.0f);
   refused("D is C with another ld", {"d", "ldd or stride_d"},
           [&] { plan.execute(1, w.a, w.b, 1, memory, memory, bias(w.v)); });
+}
+
+TEST_CASE("aux and the gradient of a bias are written where they are due, and bad ones are refused", "[validation]") {
+  Context context = fake();
+  GemmDesc desc{.m = 2, .n = 3, .k = 4, .activation = Activation::relu, .aux = Aux::store};
+  std::vector<float> a(8, 1.0f), b(12, 2.0f), c = {-9, -8, -7, 1, 2, 3}, d(6), z(6), v(3);
+  GemmPlan stores(context, desc);
+  desc.aux = Aux::derivative, desc.bias = Bias::gradient_per_column;
+  GemmPlan derives(context, desc);
+  const auto check = [&] {
+    stores.execute(1, a, b, 1, c, d, aux(z));
+    CHECK(z == std::vector<float>{-1, 0, 1, 9, 10, 11});
+    CHECK(d == std::vector<float>{0, 0, 1, 9, 10, 11});
+    derives.execute(0, nullptr, nullptr, 2, c, d, bias_gradient(v), aux(std::as_const(z)));
+    CHECK(d == std::vector<float>{0, 0, -14, 2, 4, 6});
+    CHECK(v == std::vector<float>{2, 4, -8});
+  };
+  check();
+  const auto refused = [&](const char* what, const std::vector<std::string>& parts, auto&& body) {
+    check_throws(what, ErrorCode::invalid_argument, parts, body);
+    check();
+  };
+  refused("no aux", {"aux is missing", "pass aux(matrix)"}, [&] { stores.execute(1, a, b, 1, c, d); });
+  refused("a const aux", {"aux is const", "writes it"},
+          [&] { stores.execute(1, a, b, 1, c, d, aux(std::as_const(z))); });
+  refused("a short aux", {"aux has 5 elements", "6"},
+          [&] { stores.execute(1, a, b, 1, c, d, aux(std::vector<float>(5))); });
+  refused("aux is D", {"aux", "overlaps d"}, [&] { stores.execute(1, a, b, 1, c, d, aux(d)); });
+  refused("aux is C", {"aux", "overlaps c"}, [&] { stores.execute(1, a, b, 1, c, d, aux(c)); });
+  refused("aux is A", {"aux", "overlaps a"}, [&] { stores.execute(1, a, b, 1, c, d, aux(a.data())); });
+  refused("a bias that is read", {"bias is to be written", "bias_gradient(values)"},
+          [&] { derives.execute(1, a, b, 1, c, d, bias(v), aux(z)); });
+  refused("the gradient is in D", {"bias", "overlaps d"},
+          [&] { derives.execute(1, a, b, 1, c, d, bias_gradient(d.data()), aux(z)); });
+  refused("D is aux", {"d", "overlaps aux"},
+          [&] { derives.execute(1, a, b, 1, c, z.data(), bias_gradient(v), aux(z)); });
+  check_throws("an algorithm without aux", ErrorCode::unsupported, {"picky", "takes no bias and no activation"},
+               [&] { GemmPlan plan(context, desc, {.algorithm = "picky"}); });
 }
 
 TEST_CASE("operands may come in any order, each role once", "[validation]") {

@@ -195,4 +195,62 @@ inline Vector<S> gelu_tanh(Vector<S> x) {
   return detail::times<S>(x, S(0.5) + S(0.5) * tanh<S>(inner));
 }
 
+/// Derivatives of activations: those of tessera/plugin/epilogue.hpp.
+template <class S>
+inline Vector<S> relu_derivative(Vector<S> x) {
+  const Vector<S> zero{}, one = S(1) - zero;
+  return x <= S(0) ? zero : x > S(0) ? one : x;
+}
+
+namespace detail {
+
+/// The logistic function and its derivative.
+template <class S>
+struct Logistic {
+  Vector<S> level, slope;
+
+  explicit Logistic(Vector<S> v) {
+    const Vector<S> e = decay<S>(magnitude<S>(v)), sum = S(1) + e;
+    level = (v < S(0) ? e : S(1) - Vector<S>{}) / sum, slope = e / (sum * sum);
+  }
+};
+
+/// level + x slope factor, also where slope is 0 and another is infinite.
+template <class S>
+inline Vector<S> level_and_slope(Vector<S> level, Vector<S> x, Vector<S> slope, Vector<S> factor) {
+  return slope == S(0) ? level : level + x * slope * factor;
+}
+
+}  // namespace detail
+
+template <class S>
+inline Vector<S> sigmoid_derivative(Vector<S> x) {
+  return detail::Logistic<S>(x).slope;
+}
+
+template <class S>
+inline Vector<S> tanh_derivative(Vector<S> x) {
+  return S(4) * detail::Logistic<S>(S(2) * x).slope;
+}
+
+template <class S>
+inline Vector<S> silu_derivative(Vector<S> x) {
+  const detail::Logistic<S> logistic(x);
+  return detail::level_and_slope<S>(logistic.level, x, logistic.slope, S(1) - Vector<S>{});
+}
+
+template <class S>
+inline Vector<S> gelu_derivative(Vector<S> x) {
+  const Vector<S> erf = detail::ErrorFunction<S>::of(x * S(0.70710678118654752440));
+  const Vector<S> slope = S(0.39894228040143267794) * detail::decay<S>(S(0.5) * x * x);
+  return detail::level_and_slope<S>(S(0.5) + S(0.5) * erf, x, slope, S(1) - Vector<S>{});
+}
+
+template <class S>
+inline Vector<S> gelu_tanh_derivative(Vector<S> x) {
+  constexpr S kTwo = S(1.59576912160573071176), kCubic = S(0.044715);
+  const detail::Logistic<S> logistic(kTwo * (x + kCubic * x * x * x));
+  return detail::level_and_slope<S>(logistic.level, x, logistic.slope, kTwo * (S(1) + S(3) * kCubic * x * x));
+}
+
 }  // namespace tessera::cpu

@@ -36,7 +36,7 @@ struct GemmArguments {
         ldc(beta != S(0) ? p.ldc : p.ldd),
         stride_c(beta != S(0) ? p.stride_c : p.stride_d),
         workspace(execution.workspace<S>()) {
-    if (p.has_epilogue()) epilogue.emplace(p, p.bias == TESSERA_BIAS_NONE ? nullptr : execution.operand<const void>(4));
+    if (p.has_epilogue()) epilogue.emplace(p, execution);
   }
 
   Finish<S> finish(std::int64_t item, std::int64_t i, std::int64_t j) const {

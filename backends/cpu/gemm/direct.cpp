@@ -28,8 +28,12 @@ std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const
                                                    : make_panels_plan<WideTypes>(p, layout);
 }
 
-const plugin::Register<Context, GemmProblem> kRegistered{
-    {"direct", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true, .ordered = true}}, 2};
+const plugin::Register<Context, GemmProblem> kRegistered{{"direct",
+                                                          plugin::supports_all<GemmProblem, Machine>,
+                                                          offer,
+                                                          make,
+                                                          {.epilogue = true, .aux = true, .ordered = true}},
+                                                         2};
 
 }  // namespace
 }  // namespace tessera::cpu

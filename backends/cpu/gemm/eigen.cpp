@@ -96,7 +96,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{
-    {"eigen", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true}}, 3};
+    {"eigen", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true, .aux = true}}, 3};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -33,6 +33,25 @@ void finish_row(std::int64_t n, const S* sums, const Bias<S>& bias, S* d, Functi
   part.store(d + x, f(part.load(sums + x) + bias.at(x, part)));
 }
 
+/// d[x] = activation'(values[x])
+template <class S>
+void derive_row(tessera_activation activation, std::int64_t n, const S* values, S* d) {
+  switch (activation) {
+    case TESSERA_ACTIVATION_RELU:
+      return finish_row(n, values, Bias<S>(), d, relu_derivative<S>);
+    case TESSERA_ACTIVATION_GELU:
+      return finish_row(n, values, Bias<S>(), d, gelu_derivative<S>);
+    case TESSERA_ACTIVATION_GELU_TANH:
+      return finish_row(n, values, Bias<S>(), d, gelu_tanh_derivative<S>);
+    case TESSERA_ACTIVATION_SILU:
+      return finish_row(n, values, Bias<S>(), d, silu_derivative<S>);
+    case TESSERA_ACTIVATION_SIGMOID:
+      return finish_row(n, values, Bias<S>(), d, sigmoid_derivative<S>);
+    default:
+      return finish_row(n, values, Bias<S>(), d, tanh_derivative<S>);
+  }
+}
+
 template <class S>
 void finish_row(tessera_activation activation, std::int64_t n, const S* sums, const Bias<S>& bias, S* d) {
   switch (activation) {
@@ -51,6 +70,30 @@ void finish_row(tessera_activation activation, std::int64_t n, const S* sums, co
     default:
       return finish_row(n, sums, bias, d, [](Vector<S> x) { return x; });
   }
+}
+
+/// The same with a row of aux, of type S or narrower. `n` is kColumns at most.
+constexpr std::int64_t kColumns = 512;
+template <class S>
+void finish_row_with_aux(const plugin::Epilogue<S>& e, std::int64_t first, std::int64_t n, const S* sums,
+                         const Bias<S>& bias, S* d) {
+  S values[kColumns];
+  const auto same = [](Vector<S> x) { return x; };
+  const auto with_aux = [&](auto&& wide, auto&& narrow) {
+    if (e.aux_dtype == tessera_dtype(kDType<S>)) return wide(static_cast<S*>(e.aux) + first);
+    if constexpr (sizeof(S) == sizeof(float))
+      plugin::with_types<plugin::NarrowTypes>(
+          e.aux_dtype, [&]<class T>(std::type_identity<T>) { narrow(static_cast<T*>(e.aux) + first); });
+  };
+  if (e.stores_aux) {
+    finish_row(n, sums, bias, values, same);
+    with_aux([&](S* aux) { std::copy_n(values, n, aux); }, [&](auto* aux) { copy_rounded(values, n, aux); });
+    return finish_row(e.activation, n, values, Bias<S>(), d);
+  }
+  with_aux([&](const S* aux) { std::copy_n(aux, n, values); }, [&](const auto* aux) { copy_wide(aux, n, values); });
+  derive_row(e.activation, n, values, values);
+  finish_row(n, sums, bias, d, same);
+  for (std::int64_t x = 0; x < n; ++x) d[x] *= values[x];
 }
 
 /// n values of a bias by columns, from the one at `first` on: where they lie, or in `copy` where that is not in a row
@@ -85,7 +128,6 @@ void add_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c) {
 
 template <class S>
 void Finish<S>::apply(std::int64_t m, std::int64_t n, const S* sums, std::int64_t lds, S* d, std::int64_t ldd) const {
-  constexpr std::int64_t kColumns = 512;
   const plugin::Epilogue<S>& e = *epilogue;
   const std::int64_t first = item * e.stride;
   S copy[kColumns];
@@ -95,7 +137,12 @@ void Finish<S>::apply(std::int64_t m, std::int64_t n, const S* sums, std::int64_
     if (e.bias != nullptr && !e.per_row) bias.columns = columns_of(e, first + (j + x) * e.increment, columns, copy);
     for (std::int64_t row = 0; row < m; ++row) {
       if (e.bias != nullptr && e.per_row) bias.row = e.bias_at(first + (i + row) * e.increment);
-      finish_row(e.activation, columns, sums + row * lds + x, bias, d + row * ldd + x);
+      const S* const from = sums + row * lds + x;
+      S* const to = d + row * ldd + x;
+      if (e.aux == nullptr)
+        finish_row(e.activation, columns, from, bias, to);
+      else
+        finish_row_with_aux(e, item * e.stride_aux + (i + row) * e.ldaux + j + x, columns, from, bias, to);
     }
   }
 }
@@ -122,10 +169,11 @@ void scale_tile(std::int64_t m, std::int64_t n, Scalar<To> beta, const To* c, st
         store_row(columns, sums, beta, c + i * ldc + j, d + i * ldd + j, finish.at(i, j));
       }
   } else {
-    if (beta != To(1) || c != d)
-      for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t i = 0; i < m; ++i) {
+      if (beta != To(1) || c != d)
         for (std::int64_t j = 0; j < n; ++j) d[i * ldd + j] = beta == To(0) ? To(0) : beta * c[i * ldc + j];
-    if (finish) finish.apply(m, n, d, ldd);
+      if (finish) finish.at(i, 0).apply(1, n, d + i * ldd, ldd);
+    }
   }
 }
 

@@ -107,7 +107,11 @@ double in_place_seconds(const Machine& machine, const GemmProblem& p, const Unit
 double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u, const Blocks& blocks, Packing packing,
                     bool listed) {
   const GemmCosts& c = machine.costs.gemm;
-  if (u.k == 0) return c.product;
+  if (u.k == 0) {                       // what is left is the epilogue
+    constexpr double kActivation = 24;  // multiply-adds that an activation takes
+    const double vectors = double(u.m) * double(u.n) * double(scalar_bytes(p)) / machine.instructions.vector_bytes;
+    return c.product + (p.activation == TESSERA_ACTIVATION_NONE ? 0.0 : vectors * c.multiply_add * kActivation);
+  }
   if (packing.chained && turns_columns(machine, p, u.m)) {
     const std::int64_t lanes = machine.instructions.vector_bytes / scalar_bytes(p);
     const double vectors = double(ceil_div(u.n, lanes)), turned = double(u.k / lanes * lanes);
@@ -174,7 +178,10 @@ double eigen_seconds(const Machine& machine, const GemmProblem& p, const Grid& g
 
 double reference_seconds(const Machine& machine, const GemmProblem& p) {
   const GemmCosts& c = machine.costs.gemm;
-  return machine.overhead(1) + double(p.batch) * c.reference_product + p.flops() / 2.0 * c.reference_multiply_add;
+  constexpr double kActivation = 20;  // multiply-adds that an activation takes
+  const double activations = p.activation == TESSERA_ACTIVATION_NONE ? 0.0 : double(p.m) * double(p.n) * kActivation;
+  return machine.overhead(1) + double(p.batch) * c.reference_product +
+         (p.flops() / 2.0 + double(p.batch) * activations) * c.reference_multiply_add;
 }
 
 double grid_seconds(const Machine& machine, const GemmProblem& p, const Grid& g) {

@@ -165,13 +165,14 @@ void write_form(Context& context, const GemmProblem& p, const void* operand, voi
 
 constexpr plugin::Preparation<Context> kPreparation{false, forms, form_bytes, write_form};
 
-const plugin::Register<Context, GemmProblem> kRegistered{{"packed",
-                                                          plugin::supports_all<GemmProblem, Machine>,
-                                                          offer,
-                                                          make,
-                                                          {.narrow = true, .epilogue = true, .ordered = true},
-                                                          &kPreparation},
-                                                         1};
+const plugin::Register<Context, GemmProblem> kRegistered{
+    {"packed",
+     plugin::supports_all<GemmProblem, Machine>,
+     offer,
+     make,
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true},
+     &kPreparation},
+    1};
 
 }  // namespace
 }  // namespace tessera::cpu

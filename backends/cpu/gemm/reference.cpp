@@ -65,8 +65,12 @@ std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& p, const plugin:
       });
 }
 
-const plugin::Register<Context, GemmProblem> kRegistered{
-    {"reference", plugin::supports_all<GemmProblem, Machine>, offer, make, {.narrow = true, .epilogue = true}}, 9};
+const plugin::Register<Context, GemmProblem> kRegistered{{"reference",
+                                                          plugin::supports_all<GemmProblem, Machine>,
+                                                          offer,
+                                                          make,
+                                                          {.narrow = true, .epilogue = true, .aux = true}},
+                                                         9};
 
 }  // namespace
 }  // namespace tessera::cpu

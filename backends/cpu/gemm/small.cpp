@@ -78,7 +78,7 @@ std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& p, const plugin:
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{
-    {"small", why_unsupported, offer, make, {.epilogue = true, .forced_only = true}}, 4};
+    {"small", why_unsupported, offer, make, {.epilogue = true, .aux = true, .forced_only = true}}, 4};
 
 }  // namespace
 

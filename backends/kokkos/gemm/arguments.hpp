@@ -58,7 +58,7 @@ struct Results {
         ldd(p.ldd),
         stride_c(beta != S(0) ? p.stride_c : p.stride_d),
         stride_d(p.stride_d),
-        epilogue(p, p.bias == TESSERA_BIAS_NONE ? nullptr : e.operand<const void>(4)),
+        epilogue(p, e),
         has_epilogue(p.has_epilogue()) {}
 };
 

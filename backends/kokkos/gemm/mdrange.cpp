@@ -57,9 +57,12 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
   });
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"mdrange", plugin::supports_all<plugin::GemmProblem, Machine>, offer, make, {.narrow = true, .epilogue = true}},
-    2};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"mdrange",
+                                                                  plugin::supports_all<plugin::GemmProblem, Machine>,
+                                                                  offer,
+                                                                  make,
+                                                                  {.narrow = true, .epilogue = true, .aux = true}},
+                                                                 2};
 
 }  // namespace
 }  // namespace tessera::kokkos

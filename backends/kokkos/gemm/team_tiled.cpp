@@ -21,12 +21,13 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
   return make_team_tiled(context, p, parameters);
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"team_tiled",
-                                                                  plugin::supports_all<plugin::GemmProblem, Machine>,
-                                                                  offer_team_tiled,
-                                                                  make,
-                                                                  {.narrow = true, .epilogue = true, .ordered = true}},
-                                                                 1};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"team_tiled",
+     plugin::supports_all<plugin::GemmProblem, Machine>,
+     offer_team_tiled,
+     make,
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true}},
+    1};
 
 }  // namespace
 }  // namespace tessera::kokkos

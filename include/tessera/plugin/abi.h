@@ -11,8 +11,9 @@
  * The core validates and canonicalises before it calls. A plugin may rely on:
  * - GEMM: row-major (column-major problems arrive as their transpose, and say so where their sums are ordered:
  *   TESSERA_SUMS_ORDERED_COLUMNS), explicit leading dimensions
- *   and strides, types and arithmetic, sizes 0 and more; operands in the order A, B, C, D, bias; A and B may be
- *   null when k or alpha is 0, and C when beta is 0; D is C, with its layout, or shares no element with it;
+ *   and strides, types and arithmetic, sizes 0 and more; operands in the order A, B, C, D, bias, aux, the last two
+ *   where the problem has them; A and B may be null when k or alpha is 0, and C when beta is 0; D is C, with its
+ * layout, or shares no element with it;
  * - stencil: explicit, non-overlapping strides, axes ordered so that the last has the smallest in-stride
  *   where the boundaries allow it, at least one tap, no offset twice, finite coefficients, one step or
  *   more, one step only where there is a halo;

@@ -24,6 +24,7 @@ namespace tessera::plugin {
 struct Features {
   bool narrow = false;    ///< elements of 16 bits, results of 16 or 32
   bool epilogue = false;  ///< bias and activation
+  bool aux = false;       ///< what the activation is applied to, stored or read
   /// Keeps ordered sums: see tessera_sums. Adds a stencil's taps in the one order of the backend, each by a fused
   /// multiply-add; the products of a GEMM in an order that follows from k, the types, `compute`, transposes and
   /// GemmProblem::fixed_extent() alone. All algorithms of a backend that say so must give the same bits.
@@ -47,6 +48,7 @@ std::string missing_limit(const Problem& p, const Features& features) {
 inline std::string missing_feature(const GemmProblem& p, const Features& features) {
   if (!features.narrow && size_of(p.dtype) == 2) return std::string("takes f32 and f64, not ") + name_of(p.dtype);
   if (!features.epilogue && p.has_epilogue()) return "takes no bias and no activation";
+  if (!features.aux && p.aux != TESSERA_AUX_NONE) return "takes no aux";
   if (!features.ordered && p.ordered) return "adds the products in an order of its own";
   return {};
 }

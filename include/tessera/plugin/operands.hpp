@@ -3,10 +3,12 @@
 
 /// @file
 /// A problem as an algorithm sees it. Products of two types by algorithms that take one are computed from a copy of the
-/// narrower operand; a prepared operand is in the algorithm's own form, or a matrix.
+/// narrower operand; a prepared operand is in the algorithm's own form, or a matrix; the gradient of a bias is summed
+/// up behind them.
 #pragma once
 
 #include <tessera/plugin/algorithm.hpp>
+#include <tessera/plugin/bias_gradient.hpp>
 #include <tessera/plugin/operand_copy.hpp>
 
 #include <cstddef>
@@ -47,7 +49,7 @@ class CopyingPlan final : public Plan {
   void execute(const Execution& e) override {
     auto* const copy = e.template workspace<std::byte>();
     if (reads_ && e.template scalar<double>(0) != 0.0) make_copy_(e.template operand<const void>(copy_.operand), copy);
-    tessera_operand operands[5] = {};
+    tessera_operand operands[6] = {};
     tessera_execution of_copy = e.raw();
     for (std::uint64_t i = 0; i < of_copy.operand_count; ++i) operands[i] = e.raw_operand(int(i));
     operands[copy_.operand].data = copy, operands[copy_.operand].dtype = copy_.to;
@@ -68,6 +70,8 @@ template <class Context, class Problem>
 std::string why_not(const Algorithm<Context, Problem>& algorithm, const Problem& problem,
                     const typename Context::Machine& machine) {
   if constexpr (std::is_same_v<Problem, GemmProblem>) {
+    if constexpr (!requires { &Context::summing; })
+      if (problem.bias_gradient != TESSERA_BIAS_NONE) return "writes no gradient of a bias";
     if (problem.form != nullptr && !problem.form->matrix && problem.form->name != algorithm.name)
       return "an operand was prepared as '" + problem.form->text() + "', which " + problem.form->name +
              " alone reads: prepare it for this algorithm";
@@ -113,7 +117,10 @@ std::unique_ptr<Plan> make(const Algorithm<Context, Problem>& algorithm, Context
     const SeenProduct seen(algorithm, problem);
     std::unique_ptr<Plan> plan = algorithm.make(context, seen.problem, parameters);
     if constexpr (requires { &Context::copying; })
-      if (seen.copy) return std::make_unique<CopyingPlan<Context>>(context, problem.k > 0, *seen.copy, std::move(plan));
+      if (seen.copy) plan = std::make_unique<CopyingPlan<Context>>(context, problem.k > 0, *seen.copy, std::move(plan));
+    if constexpr (requires { &Context::summing; })
+      if (problem.bias_gradient != TESSERA_BIAS_NONE)
+        plan = std::make_unique<SummingPlan>(context.summing(BiasGradient(problem)), std::move(plan));
     return plan;
   } else {
     return algorithm.make(context, problem, parameters);

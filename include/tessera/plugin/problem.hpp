@@ -39,18 +39,20 @@ inline void require_known(tessera_dtype dtype, tessera_compute compute) {
 }
 
 /// D <- activation(alpha * op(A) * op(B) + beta * C + bias), row-major. See tessera_gemm_desc for the fields. The
-/// operands come in the order A, B, C, D, bias; D may be C.
+/// operands come in the order A, B, C, D, bias, aux, the last two where there are any; D may be C.
 struct GemmProblem {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
   tessera_dtype dtype, dtype_b, dtype_d, dtype_bias;  ///< of A; B; C and D; of the bias, 0 where there is none
   tessera_compute compute;
   bool trans_a, trans_b;
   tessera_bias bias;
+  tessera_bias bias_gradient;  ///< per_row or per_column where the bias is written, and `bias` is none
   tessera_activation activation;
+  tessera_aux aux;
   std::int64_t m, n, k;
-  std::int64_t lda, ldb, ldc, ldd;
+  std::int64_t lda, ldb, ldc, ldd, ldaux;
   std::int64_t batch;
-  std::int64_t stride_a, stride_b, stride_c, stride_d;
+  std::int64_t stride_a, stride_b, stride_c, stride_d, stride_aux;
   std::int64_t bias_increment, bias_stride;
   bool ordered;             ///< Features::ordered is asked for,
   bool by_columns;          ///< where D's columns are the rows that it speaks of
@@ -66,10 +68,16 @@ struct GemmProblem {
     dtype_d = desc.dtype_d != 0 ? desc.dtype_d : wider(), dtype_bias = desc.dtype_bias;
     require_known(dtype_b, desc.compute), require_known(dtype_d, desc.compute);
     if (desc.bias != TESSERA_BIAS_NONE) require_known(dtype_bias, desc.compute);
-    require_known("bias", desc.bias, TESSERA_BIAS_PER_COLUMN);
+    require_known("bias", desc.bias, TESSERA_BIAS_GRADIENT_PER_COLUMN);
     require_known("activation", desc.activation, TESSERA_ACTIVATION_TANH);
+    require_known("aux", desc.aux, TESSERA_AUX_DERIVATIVE);
     compute = desc.compute;
-    bias = desc.bias, activation = desc.activation;
+    const bool writes_bias = desc.bias >= TESSERA_BIAS_GRADIENT_PER_ROW;
+    constexpr tessera_bias kApart = TESSERA_BIAS_GRADIENT_PER_ROW - TESSERA_BIAS_PER_ROW;
+    bias = writes_bias ? tessera_bias(TESSERA_BIAS_NONE) : desc.bias;
+    bias_gradient = writes_bias ? desc.bias - kApart : tessera_bias(TESSERA_BIAS_NONE);
+    activation = desc.activation, aux = desc.aux;
+    ldaux = desc.ldaux, stride_aux = desc.stride_aux;
     trans_a = desc.trans_a == TESSERA_TRANSPOSE;
     trans_b = desc.trans_b == TESSERA_TRANSPOSE;
     m = desc.m, n = desc.n, k = desc.k;
@@ -91,6 +99,8 @@ struct GemmProblem {
   std::int64_t fixed_extent() const { return by_columns ? m : n; }
 
   bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
+  /// The place of aux among the operands.
+  int aux_operand() const { return bias == TESSERA_BIAS_NONE && bias_gradient == TESSERA_BIAS_NONE ? 4 : 5; }
 
   double flops() const { return 2.0 * double(m) * double(n) * double(k) * double(batch); }
   /// Each matrix once, C read and D written.

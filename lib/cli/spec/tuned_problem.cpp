@@ -18,7 +18,11 @@ using nlohmann::json;
 constexpr std::size_t kMostTaps = std::size_t{1} << 22;
 constexpr int kDeepest = 4;  // the numbers of {"taps": [[...]]} have a depth of 3
 
-constexpr Named<Bias> kBiases[] = {{"per_row", Bias::per_row}, {"per_column", Bias::per_column}};
+constexpr Named<Bias> kBiases[] = {{"per_row", Bias::per_row},
+                                   {"per_column", Bias::per_column},
+                                   {"gradient_per_row", Bias::gradient_per_row},
+                                   {"gradient_per_column", Bias::gradient_per_column}};
+constexpr Named<Aux> kAuxes[] = {{"store", Aux::store}, {"derivative", Aux::derivative}};
 constexpr Named<Memory> kMemories[] = {{"host", Memory::host}, {"device", Memory::device}};
 
 /// A problem's members, by name; each mistake names the one.
@@ -91,7 +95,7 @@ GemmDesc turned(GemmDesc d) {
   if (d.dtype_b) std::swap(d.dtype, *d.dtype_b);
   std::swap(d.m, d.n), std::swap(d.trans_a, d.trans_b);
   std::swap(d.lda, d.ldb), std::swap(d.stride_a, d.stride_b);
-  if (d.bias != Bias::none) d.bias = d.bias == Bias::per_row ? Bias::per_column : Bias::per_row;
+  if (d.bias != Bias::none) d.bias = Bias(((int(d.bias) - 1) ^ 1) + 1);  // row for column
   return d;
 }
 
@@ -116,6 +120,10 @@ GemmDesc parse_gemm(const Members& m) {
     d.bias_stride = m.whole("bias_stride");
   }
   if (m.has("activation")) d.activation = m.named("activation", kActivations);
+  if (m.has("aux")) {
+    d.aux = m.named("aux", kAuxes);
+    d.ldaux = m.whole("ldaux"), d.stride_aux = m.whole("stride_aux");
+  }
   if (m.has("sums")) {
     const bool by_columns = m.text("sums") == "ordered_columns";
     d.sums = by_columns ? Sums::ordered : m.named("sums", kSums);

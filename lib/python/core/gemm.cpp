@@ -16,7 +16,7 @@ namespace {
 
 /// What a call asks for beside its operands.
 struct ProductOptions {
-  nb::handle bias, activation, compute, sums, dtype, backend, algorithm, effort, sm_limit, stream;
+  nb::handle bias, aux, activation, compute, sums, dtype, backend, algorithm, effort, sm_limit, stream;
   double alpha, beta;
 };
 
@@ -40,11 +40,9 @@ class Product {
     find_shapes();
     find_output(out);
     find_bias();
-    if (out.is_none()) return;
-    require_distinct(out_, "out");
-    keep_apart(out_, a_, "a", options.stream);
-    if (prepared_ == nullptr) keep_apart(out_, b_, "b", options.stream);
-    if (bias_) keep_apart(out_, *bias_, "bias", options.stream);
+    find_aux();
+    if (!out.is_none()) keep_operands_apart(out_, "out");
+    if (aux_) keep_operands_apart(*aux_, "aux");
   }
 
   nb::object run() {
@@ -52,6 +50,7 @@ class Product {
     const Matrix b = matrix(b_, k_, vector_b_ ? 1 : n_, false, vector_b_, "b");
     std::optional<Matrix> c = matrix_of_output(out_);
     if (prepared_ != nullptr && c && c->order == Order::column_major) c.reset();  // b is for products in C order
+    if (aux_ && !out_.in_c_order()) c.reset();                                    // aux is
     if (!c) written_ = empty_like(a_, out_.extents(), out_.dtype), c = matrix_of_output(*written_);
     if (written_ && options_.beta != 0.0)
       throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
@@ -63,6 +62,14 @@ class Product {
   }
 
  private:
+  /// Copies what shares memory with an array that is written.
+  void keep_operands_apart(Array& written, const char* name) {
+    require_distinct(written, name);
+    keep_apart(written, a_, "a", options_.stream);
+    if (prepared_ == nullptr) keep_apart(written, b_, "b", options_.stream);
+    if (bias_) keep_apart(written, *bias_, "bias", options_.stream);
+  }
+
   void find_shapes() {
     vector_a_ = a_.rank == 1, vector_b_ = b_.rank == 1;
     const auto last = [](const Array& x, int from_end) { return x.shape[std::size_t(x.rank - from_end)]; };
@@ -121,6 +128,21 @@ class Product {
     bias_ = std::move(bias);
   }
 
+  void find_aux() {
+    if (options_.aux.is_none()) return;
+    aux_ = output_of(options_.aux, "aux", options_.stream);
+    require_same_memory(a_, "a", *aux_, "aux");
+    if (!std::ranges::equal(aux_->extents(), out_.extents()))
+      throw nb::value_error(
+          ("aux has shape " + text_of(aux_->extents()) + "; must have that of the result, " + text_of(out_.extents()))
+              .c_str());
+    if (aux_->dtype != out_.dtype)
+      throw nb::type_error((std::string("aux is of ") + dtype_name(aux_->dtype) + "; must be of the result's type, " +
+                            dtype_name(out_.dtype))
+                               .c_str());
+    if (!aux_->in_c_order()) throw nb::value_error("aux has gaps between its elements; must be in C order");
+  }
+
   /// The last axes of an operand; a copy of it where they are no matrix to the library.
   static Matrix matrix(Array& x, std::int64_t rows, std::int64_t columns, bool row_vector, bool column_vector,
                        const char* name) {
@@ -173,6 +195,7 @@ class Product {
       desc_.bias_increment = std::max<std::int64_t>(bias_->strides[std::size_t(per_row_ ? 0 : bias_->rank - 1)], 1);
     }
     take_inner_batch(a, c);
+    if (aux_) desc_.aux = TESSERA_AUX_STORE, desc_.ldaux = desc_.ldc, desc_.stride_aux = desc_.stride_c;
   }
 
   /// What the prepared b is for, where nothing else was said.
@@ -221,18 +244,20 @@ class Product {
       return tessera_operand{static_cast<char*>(x.data) + offset * std::int64_t(size_of(x.dtype)),
                              tessera_dtype(x.dtype), role};
     };
-    tessera_operand operands[4] = {operand(a_, TESSERA_ROLE_A, at[0]), operand(b_, TESSERA_ROLE_B, at[1]),
+    tessera_operand operands[5] = {operand(a_, TESSERA_ROLE_A, at[0]), operand(b_, TESSERA_ROLE_B, at[1]),
                                    operand(result(), TESSERA_ROLE_C, at[2])};
-    if (bias_) operands[3] = operand(*bias_, TESSERA_ROLE_BIAS, 0);
+    std::uint64_t count = 3;
+    if (bias_) operands[count++] = operand(*bias_, TESSERA_ROLE_BIAS, 0);
+    if (aux_) operands[count++] = operand(*aux_, TESSERA_ROLE_AUX, at[2]);  // laid out as the result
     const tessera_dtype type = scalar_dtype(result().dtype);
     const tessera_scalar scalars[] = {{type, 0, options_.alpha, 0.0}, {type, 0, options_.beta, 0.0}};
-    plan.execute(operands, bias_ ? 4 : 3, scalars, 2);
+    plan.execute(operands, count, scalars, 2);
   }
 
   const ProductOptions& options_;
   const Prepared* prepared_;  ///< in the place of b; null: b is an array
   Array a_, b_, out_;
-  std::optional<Array> bias_, written_;  ///< written_: what is written in place of an output with gaps
+  std::optional<Array> bias_, aux_, written_;  ///< written_: what is written in place of an output with gaps
   bool vector_a_ = false, vector_b_ = false, per_row_ = false;
   std::int64_t m_ = 0, n_ = 0, k_ = 0;
   std::vector<std::int64_t> batch_;
@@ -240,9 +265,10 @@ class Product {
   tessera_gemm_desc desc_{};
 };
 
-Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Number beta, Text compute, Text sums,
-              TypeName dtype, Text backend, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
+Result matmul(Any a, Any b, Any out, Any bias, Any aux, Text activation, Number alpha, Number beta, Text compute,
+              Text sums, TypeName dtype, Text backend, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   const ProductOptions options{bias,
+                               aux,
                                activation,
                                compute,
                                sums,
@@ -267,6 +293,7 @@ out: where the result goes, of the product's shape; None: a new array of a's kin
 are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
 activation: relu, gelu, gelu_tanh, silu, sigmoid or tanh.
+aux: an array of the result's shape and type, in C order, which gets what the activation is applied to; for gradients.
 compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.
 sums: 'ordered': on one backend a row of the result has the same bits whatever other rows there are, in a batch and
 alone; None or 'any': products are added in any order.
@@ -284,9 +311,10 @@ Raises ValueError, TypeError, MemoryError, or RuntimeError where no backend can 
 void define_gemm(nb::module_& module) {
   using namespace nb::literals;
   module.def("matmul", matmul, "a"_a.none(), "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "bias"_a = nb::none(),
-             "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0, "compute"_a = nb::none(),
-             "sums"_a = nb::none(), "dtype"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(),
-             "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
+             "aux"_a = nb::none(), "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0,
+             "compute"_a = nb::none(), "sums"_a = nb::none(), "dtype"_a = nb::none(), "backend"_a = nb::none(),
+             "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
+  define_activation_gradient(module);
   define_gemm_plan(module);
   define_prepared(module);
 }

@@ -14,6 +14,7 @@ namespace tessera::python {
 void define_info(nb::module_& module);
 void define_filters(nb::module_& module);
 void define_gemm(nb::module_& module);
+void define_activation_gradient(nb::module_& module);
 void define_gemm_plan(nb::module_& module);
 void define_prepared(nb::module_& module);
 void define_stencil(nb::module_& module);

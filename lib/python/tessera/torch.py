@@ -5,8 +5,8 @@
     from tessera.torch import Linear, linear, matmul
     y = linear(x, weight, bias, activation="gelu")  # of any type that tessera.matmul takes, on the host or on a device
 
-The operators are `torch.ops.tessera.matmul` and `torch.ops.tessera.matmul_prepared`. Under torch.autocast operands come
-in its type first, as those of torch.matmul do. Needs PyTorch 2.4.
+The operators are `torch.ops.tessera.matmul`, `matmul_prepared`, `matmul_stored` and `activation_gradient`. Under
+torch.autocast operands come in its type first, as those of torch.matmul do. Needs PyTorch 2.4.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from . import PreparedMatrix, _core
 
 __all__ = ["Linear", "linear", "matmul"]
 
-# Functions of the pre-activation, where it is needed once more: for gradients.
+# Functions of what an activation is applied to: for gradients of gradients, and where the backend stores no aux.
 _ACTIVATIONS = {
     "relu": torch.relu,
     "gelu": torch.nn.functional.gelu,
@@ -39,22 +39,55 @@ def _call(a, b, bias, activation, compute, sums):
     return _core.matmul(a, b, bias=bias, activation=activation or None, compute=compute or None, sums=sums or None)
 
 
-def _define(name: str, schema: str, call) -> None:
+def _shape(a: Tensor, b: Tensor) -> tuple:
+    """That of a product."""
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if b.dim() > 1 else ()
+    return (*torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *rows, *columns)
+
+
+def _call_stored(a, b, bias, activation, compute, sums):
+    """The product, and what its activation was applied to."""
+    aux = torch.empty(_shape(a, b), dtype=_result_type(a.dtype, b.dtype), device=a.device)
+    options = {"compute": compute or None, "sums": sums or None}
+    return _core.matmul(a, b, bias=bias, activation=activation, aux=aux, **options), aux
+
+
+def _call_gradient(gradient, aux, activation, bias: Optional[torch.dtype]):
+    """The gradient before an activation, and the sums of its columns: of no values where no type is given."""
+    sums = torch.empty(aux.shape[-1] if bias else 0, dtype=bias or aux.dtype, device=aux.device)
+    made = _core.activation_gradient(gradient, aux, activation, bias_gradient=sums if bias else None)
+    return made, sums
+
+
+def _define(name: str, schema: str, call, results: str = "Tensor") -> None:
     """Less between a caller and a product than torch.library.custom_op has."""
-    torch.library.define(f"tessera::{name}", f"({schema}) -> Tensor", tags=torch.Tag.pt2_compliant_tag)
+    torch.library.define(f"tessera::{name}", f"({schema}) -> {results}", tags=torch.Tag.pt2_compliant_tag)
     torch.library.impl(f"tessera::{name}", ("cpu", "cuda"), call)
 
 
-_define("matmul", "Tensor a, Tensor b, Tensor? bias, str activation, str compute, str sums", _call)
+_OPERANDS = "Tensor a, Tensor b, Tensor? bias, str activation, str compute, str sums"
+_define("matmul", _OPERANDS, _call)
+_define("matmul_stored", _OPERANDS, _call_stored, "(Tensor, Tensor)")
+_GRADIENT = "Tensor gradient, Tensor aux, str activation, ScalarType? bias"
+_define("activation_gradient", _GRADIENT, _call_gradient, "(Tensor, Tensor)")
 
 
 @torch.library.register_fake("tessera::matmul")
 def _(a, b, bias, activation, compute, sums):
     torch._check(a.dim() > 0 and b.dim() > 0, lambda: "tessera.torch: operands have an axis or more")
-    rows, columns = a.shape[-2:-1], b.shape[-1:] if b.dim() > 1 else ()
     torch._check(a.shape[-1] == b.shape[-2 if b.dim() > 1 else -1], lambda: "tessera.torch: a and b must agree")
-    batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    return a.new_empty((*batch, *rows, *columns), dtype=_result_type(a.dtype, b.dtype))
+    return a.new_empty(_shape(a, b), dtype=_result_type(a.dtype, b.dtype))
+
+
+@torch.library.register_fake("tessera::matmul_stored")
+def _(*operands):
+    made = torch.ops.tessera.matmul(*operands)
+    return made, torch.empty_like(made)
+
+
+@torch.library.register_fake("tessera::activation_gradient")
+def _(gradient, aux, activation, bias):
+    return aux.new_empty(aux.shape), aux.new_empty(aux.shape[-1] if bias else 0, dtype=bias or aux.dtype)
 
 
 def _is_eager(*tensors: Optional[Tensor]) -> bool:
@@ -86,13 +119,13 @@ def _summed(gradient: Tensor, like: Tensor) -> Tensor:
     return gradient.sum((*range(extra), *repeated)).reshape(like.shape) if extra or repeated else gradient
 
 
-def _backward(ctx, gradient):
-    (a, b), options = ctx.saved_tensors, ctx.options
+def _backward(ctx, gradient, of_bias=None):
+    (a, b, *_), options = ctx.saved_tensors, ctx.options
     if b.dim() == 1:
         gradient = gradient[..., None]
     if a.dim() == 1:
         gradient = gradient[..., None, :]
-    of_a = of_b = of_bias = None
+    of_a = of_b = None
     if ctx.needs_input_grad[0]:
         of_a = _product(gradient, b.mT if b.dim() > 1 else b[None], None, "", *options)
         of_a = _summed(of_a, a if a.dim() > 1 else a[None]).reshape(a.shape)
@@ -105,7 +138,7 @@ def _backward(ctx, gradient):
         else:
             of_b = _product(matrix.mT, whole, None, "", *options)
         of_b = _summed(of_b, b if b.dim() > 1 else b[:, None]).reshape(b.shape)
-    if ctx.bias is not None and ctx.needs_input_grad[2]:
+    if ctx.bias is not None and ctx.needs_input_grad[2] and of_bias is None:
         shape, dtype = ctx.bias
         kept = -1 if len(shape) == 1 else -2  # a value for each column, or for each row
         of_bias = gradient.sum([i for i in range(-gradient.dim(), 0) if i != kept], dtype=dtype).reshape(shape)
@@ -135,6 +168,43 @@ class _Product(torch.autograd.Function):
     backward = staticmethod(_backward)
 
 
+def _backward_stored(ctx, gradient, of_aux):
+    _, b, aux = ctx.saved_tensors
+    of_bias = None
+    if gradient is None:
+        return (None,) * 6 if of_aux is None else _backward(ctx, of_aux)
+    if torch.is_grad_enabled():  # that of a gradient may be asked for: by PyTorch's functions, which have one
+        made = torch.autograd.grad(_ACTIVATIONS[ctx.activation](aux), aux, gradient, create_graph=True)[0]
+    else:
+        along = ctx.bias is not None and ctx.needs_input_grad[2] and len(ctx.bias[0]) == 1 and b.dim() > 1
+        call = _call_gradient if _is_eager(gradient) else torch.ops.tessera.activation_gradient
+        made, sums = call(gradient, aux, ctx.activation, ctx.bias[1] if along and of_aux is None else None)
+        of_bias = sums if along and of_aux is None else None
+    return _backward(ctx, made if of_aux is None else made + of_aux, of_bias)
+
+
+def _setup_stored(ctx, inputs, output):
+    a, b, bias, ctx.activation, *ctx.options = inputs
+    ctx.save_for_backward(a, b, output[1])
+    ctx.set_materialize_grads(False)
+    ctx.bias = None if bias is None else (bias.shape, bias.dtype)
+
+
+torch.library.register_autograd("tessera::matmul_stored", _backward_stored, setup_context=_setup_stored)
+
+
+class _StoredProduct(torch.autograd.Function):
+    """The same without the operator."""
+
+    @staticmethod
+    def forward(ctx, *inputs):
+        output = _call_stored(*inputs)
+        _setup_stored(ctx, inputs, output)
+        return output
+
+    backward = staticmethod(_backward_stored)
+
+
 def _in_autocast(*tensors: Optional[Tensor]) -> tuple:
     """Tensors of 16 and 32 bits in the type of torch.autocast, where that is on."""
     kind = tensors[0].device.type
@@ -155,16 +225,19 @@ def matmul(
 ) -> Tensor:
     """activation(a @ b + bias), as tessera.matmul has it. Differentiable in a, b and bias, any number of times.
 
-    Where a gradient is asked for, the activation is PyTorch's, applied to the product as it is rounded to its type;
-    else it is applied before the only rounding. Gradients are products of the same `compute` and `sums`, of the types
-    of the operands."""
+    The activation is applied before the only rounding. On a device, where a gradient is asked for, it is PyTorch's,
+    applied to the product as it is rounded to its type. Gradients are products of the same `compute` and `sums`, of the
+    types of the operands."""
     if activation is not None and activation not in _ACTIVATIONS:
         raise ValueError(f"activation = {activation!r}: must be one of {', '.join(_ACTIVATIONS)}, or None")
     a, b, bias = _in_autocast(a, b, bias)
     options = (compute or "", sums or "")
     if activation is None or not _is_differentiated(a, b, bias):
         return _product(a, b, bias, activation or "", *options)
-    return _ACTIVATIONS[activation](_product(a, b, bias, "", *options))
+    if a.device.type != "cpu":  # cuda stores no aux
+        return _ACTIVATIONS[activation](_product(a, b, bias, "", *options))
+    stored = _StoredProduct.apply if _is_eager(a, b, bias) else torch.ops.tessera.matmul_stored
+    return stored(a, b, bias, activation, *options)[0]
 
 
 def linear(
