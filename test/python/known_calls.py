@@ -55,8 +55,14 @@ def system():
 
 def arguments_of_matmul():
     x = np.ones((4, 4))
-    rest = dict.fromkeys(("bias", "activation", "compute", "sums", "dtype", "backend", "algorithm", "effort", "stream"))
+    rest = dict.fromkeys(("bias", "compute", "sums", "dtype", "backend", "algorithm", "effort", "stream"))
+    rest |= {"activation": "relu", "aux": np.ones((4, 4))}
     return {"a": x, "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.5, "sm_limit": 0, **rest}
+
+
+def arguments_of_activation_gradient():
+    own = {"gradient": np.ones((4, 5)), "aux": np.ones((4, 5)), "activation": "gelu"}
+    return {**own, "out": np.ones((4, 5)), "bias_gradient": np.ones(5), "backend": None, "stream": None}
 
 
 def arguments_of_stencil():
@@ -106,6 +112,7 @@ def image():
 # Of each function: how it is called, and arguments that are right.
 CALLS = {
     "matmul": (tessera.matmul, arguments_of_matmul),
+    "activation_gradient": (tessera.activation_gradient, arguments_of_activation_gradient),
     "stencil": (tessera.stencil, arguments_of_stencil),
     "Taps": (tessera.Taps, lambda: {"rank": 2, "terms": []}),
     "Taps.add": (method("Taps", "add"), lambda: {"offset": (0, 1), "coefficient": 1.0}),

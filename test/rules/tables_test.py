@@ -40,7 +40,7 @@ class Tables(unittest.TestCase):
 
     def test_a_changed_header_is_stale(self) -> None:
         for header, old, new in (
-            ("gemm.hpp", "  Integer batch = 1;", "  Integer batch = 2;"),  # a default
+            ("gemm_desc.hpp", "  Integer batch = 1;", "  Integer batch = 2;"),  # a default
             ("stencil.hpp", "  Sums sums = Sums::any;", "  Sums order = Sums::any;"),  # a field
             ("system.hpp", "const UpdateOptions& options = {})", "const UpdateOptions& box = {})"),  # a parameter
             ("plan.hpp", "/// How a plan is made.", "/// How a plan comes to be."),  # an entry point's sentence
@@ -53,10 +53,10 @@ class Tables(unittest.TestCase):
 
     def test_what_has_no_row_is_said(self) -> None:
         for header, old, new, said in (
-            ("gemm.hpp", "  ///< number of products, 0 and more", "", "GemmDesc::batch has no docstring"),
+            ("gemm_desc.hpp", "  ///< number of products, 0 and more", "", "GemmDesc::batch has no docstring"),
             ("system.hpp", "  /// Points of the grid along each axis.\n", "", "::extents has no docstring"),
-            ("gemm.hpp", "number of products", "number " * 20, "shorten the docstring"),
-            ("gemm.hpp", "  Integer batch = 1;", "  Integer batch = 1, count = 2;", "not one field in one line"),
+            ("gemm_desc.hpp", "number of products", "number " * 20, "shorten the docstring"),
+            ("gemm_desc.hpp", "  Integer batch = 1;", "  Integer batch = 1, count = 2;", "not one field in one line"),
             ("error.hpp", "class Error ", "class Fault ", "has no Error behind a docstring"),
         ):
             with self.subTest(said=said):
