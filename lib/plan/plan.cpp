@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 namespace tessera::core {
 namespace {
@@ -36,6 +38,28 @@ class ExclusiveExecution {
   }
   std::atomic<bool>& taken_;
 };
+
+/// The sums of no elements, which a product without any leaves to the core: it writes nothing else.
+void clear_gradient(Context& context, tessera_memory memory, const Problem& problem, const tessera_operand* operands) {
+  if (problem.op != TESSERA_OP_GEMM || problem.gemm.bias < TESSERA_BIAS_GRADIENT_PER_ROW) return;
+  const Operand& bias = problem.operands[Problem::kBias];
+  Layout values = bias.layout;
+  if (values.strides[0] == 0) values.extents[0] = 1;  // one for the whole batch, also for one of none
+  if (values.empty() || operands[Problem::kBias].data == nullptr) return;
+  const std::int64_t size = element_size(bias.dtype);
+  const std::vector<unsigned char> zeros(std::size_t(values.count() * size), 0);
+  if (memory == TESSERA_MEMORY_HOST) {
+    for (std::int64_t l = 0; l < values.extents[0]; ++l)
+      for (std::int64_t i = 0; i < values.extents[1]; ++i)
+        std::memset(static_cast<unsigned char*>(operands[Problem::kBias].data) +
+                        (l * values.strides[0] + i * values.strides[1]) * size,
+                    0, std::size_t(size));
+    return;
+  }
+  tessera_copy copy = copy_between(values.packed(), values, size, TESSERA_COPY_TO_DEVICE);
+  copy.target = operands[Problem::kBias].data, copy.source = zeros.data();
+  context.call(context.table().copy, context.handle(), &copy);
+}
 
 PlanOptions options_for(tessera_memory operands) {
   PlanOptions options;
@@ -163,7 +187,7 @@ void Plan::execute(const tessera_execution& execution) {
   if (of_system_) return execute_system(execution);
   std::array<tessera_operand, kMaxOperands> operands;
   if (!take_operands(execution, operands.data())) examine(execution, operands.data());
-  if (output_empty_) return;
+  if (output_empty_) return clear_gradient(context(), operands_, problem_, operands.data());
   check_overlap(operands.data());
   const tessera_execution canonical{sizeof canonical,        operands.data(),
                                     sizeof(tessera_operand), operand_count_,

@@ -212,6 +212,12 @@ void add_training(List& list) {
         add(list, "training", desc, count % 2 == 0 ? GemmResult::in_c : GemmResult::beside_c, count % 4 < 2);
         ++count;
       }
+  for (const Shape& s : shapes)
+    for (const Bias bias : {Bias::gradient_per_row, Bias::gradient_per_column}) {
+      GemmDesc desc = variety.next(s.m, s.n, s.k);
+      desc.batch = s.batch, desc.bias = bias;
+      add(list, "gradient of a bias", desc);
+    }
   for (const Activation activation : kActivations) {
     if (activation == Activation::none) continue;
     GemmDesc desc = variety.next(61, 130, 3);

@@ -53,16 +53,22 @@ def test_places_and_types():
     in_place = g.copy()
     assert tessera.activation_gradient(in_place, z, "silu", out=in_place) is in_place
     assert in_place.tobytes() == expected.tobytes()
+    none = np.ones(4)
+    assert tessera.activation_gradient(np.empty((0, 4)), np.empty((0, 4)), "silu", bias_gradient=none).shape == (0, 4)
+    assert np.array_equal(none, np.zeros(4))
 
 
 def test_what_does_not_fit_is_refused():
     a, b, z = random(3, 4), random(4, 5), np.empty((3, 5))
+    c, square = random(4, 4), np.empty((4, 4))
     wrong = [
         (ValueError, "aux has shape (5, 3)", lambda: tessera.matmul(a, b, activation="relu", aux=np.empty((5, 3)))),
         (TypeError, "aux is of float32", lambda: tessera.matmul(a, b, activation="relu", aux=z.astype("float32"))),
         (ValueError, "C order", lambda: tessera.matmul(a, b, activation="relu", aux=np.empty((5, 3)).T)),
         (ValueError, "set activation", lambda: tessera.matmul(a, b, aux=z)),
-        (ValueError, "aux", lambda: tessera.matmul(a, b, activation="relu", out=z, aux=z)),
+        (ValueError, "shares memory", lambda: tessera.matmul(a, b, activation="relu", out=z, aux=z)),
+        (ValueError, "shares memory", lambda: tessera.matmul(c, c, activation="relu", out=square.T, aux=square)),
+        (ValueError, "shares memory", lambda: tessera.activation_gradient(z, z, "relu", out=z, bias_gradient=z[1])),
         (ValueError, "aux has shape", lambda: tessera.activation_gradient(z, z[:2], "relu")),
         (TypeError, "aux is of float32", lambda: tessera.activation_gradient(z, z.astype("float32"), "relu")),
         (ValueError, "activation", lambda: tessera.activation_gradient(z, z, "none")),

@@ -147,6 +147,7 @@ TEST_CASE("aux and the gradient of a bias are written where they are due, and ba
   Context context = fake();
   GemmDesc desc{.m = 2, .n = 3, .k = 4, .activation = Activation::relu, .aux = Aux::store};
   std::vector<float> a(8, 1.0f), b(12, 2.0f), c = {-9, -8, -7, 1, 2, 3}, d(6), z(6), v(3);
+  float* const nowhere = nullptr;
   GemmPlan stores(context, desc);
   desc.aux = Aux::derivative, desc.bias = Bias::gradient_per_column;
   GemmPlan derives(context, desc);
@@ -177,6 +178,19 @@ TEST_CASE("aux and the gradient of a bias are written where they are due, and ba
           [&] { derives.execute(1, a, b, 1, c, d, bias_gradient(d.data()), aux(z)); });
   refused("D is aux", {"d", "overlaps aux"},
           [&] { derives.execute(1, a, b, 1, c, z.data(), bias_gradient(v), aux(z)); });
+  for (const Memory memory : {Memory::host, Memory::device}) {  // the sums of nothing
+    GemmPlan none(context, {.m = 0, .n = 3, .k = 4, .batch = 2, .bias = Bias::gradient_per_column, .bias_increment = 2},
+                  {.operands = memory});
+    Buffer<float> buffer(context, 6);
+    std::vector<float> values(6, 7.0f);
+    buffer.upload(values);
+    if (memory == Memory::host)
+      none.execute(1, nullptr, nullptr, 0, nowhere, bias_gradient(values));
+    else
+      none.execute(1, nullptr, nullptr, 0, nowhere, bias_gradient(buffer));
+    if (memory == Memory::device) buffer.download(values);
+    CHECK(values == std::vector<float>{0, 7, 0, 7, 0, 7});
+  }
   check_throws("an algorithm without aux", ErrorCode::unsupported, {"picky", "takes no bias and no activation"},
                [&] { GemmPlan plan(context, desc, {.algorithm = "picky"}); });
 }

@@ -78,6 +78,7 @@ void GemmPlan::read(const tessera_gemm_desc& desc) const {
     refuse("bias = " + std::to_string(desc.bias), "a distributed product has none; C with beta = 1 can hold it");
   if (desc.activation != TESSERA_ACTIVATION_NONE)
     refuse("activation = " + std::to_string(desc.activation), "a distributed product has none: apply it to C");
+  if (desc.aux != TESSERA_AUX_NONE) refuse("aux = " + std::to_string(desc.aux), "a distributed product has none");
 }
 
 void GemmPlan::add_to(Signature& signature, const std::array<tessera_layout, 3>& layouts) const {

@@ -90,6 +90,7 @@ class ActivationGradient {
                             dtype_name(sums))
                                .c_str());
     require_c_order(*bias_, "bias_gradient");
+    require_apart(*bias_, "bias_gradient", result_, "out");
     keep_apart(*bias_, gradient_, "gradient", stream_);
     keep_apart(*bias_, aux_, "aux", stream_);
   }

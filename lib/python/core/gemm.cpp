@@ -42,7 +42,7 @@ class Product {
     find_bias();
     find_aux();
     if (!out.is_none()) keep_operands_apart(out_, "out");
-    if (aux_) keep_operands_apart(*aux_, "aux");
+    if (aux_) keep_operands_apart(*aux_, "aux"), require_apart(*aux_, "aux", out_, "out");
   }
 
   nb::object run() {

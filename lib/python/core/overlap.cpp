@@ -61,6 +61,13 @@ void require_distinct(const Array& out, const char* name) {
   }
 }
 
+void require_apart(const Array& a, const char* name_a, const Array& b, const char* name_b) {
+  if (share_element(a, b))
+    throw nb::value_error(
+        (std::string(name_a) + " shares memory with " + name_b + ", which is written, too: must be apart from it")
+            .c_str());
+}
+
 void keep_apart(const Array& out, Array& operand, const char* name, nb::handle stream) {
   if (!share_element(out, operand)) return;
   const bool ordered =

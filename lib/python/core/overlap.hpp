@@ -13,6 +13,9 @@ namespace tessera::python {
 /// matrices of a batch, and would write one over the other.
 void require_distinct(const Array& out, const char* name);
 
+/// Throws ValueError where two arrays that are written share elements.
+void require_apart(const Array& a, const char* name_a, const Array& b, const char* name_b);
+
 /// Puts a copy in the place of an operand that shares elements with the output, so that the result is that of arrays
 /// which are apart. Throws ValueError where no copy can be made in the order of the work: on a device for a stream that
 /// is not the framework's own, or without the framework's help. `stream`: of the call, null for a plan's own.

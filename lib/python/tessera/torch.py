@@ -9,11 +9,14 @@ The operators are `torch.ops.tessera.matmul`, `matmul_prepared`, `matmul_stored`
 torch.autocast operands come in its type first, as those of torch.matmul do. Needs PyTorch 2.4.
 """
 
+import functools
 import itertools
 import weakref
 from typing import Optional
 
+import numpy as np
 import torch
+import torch._dynamo
 from torch import Tensor
 
 from . import PreparedMatrix, _core
@@ -140,7 +143,8 @@ def _backward(ctx, gradient, of_bias=None):
         of_b = _summed(of_b, b if b.dim() > 1 else b[:, None]).reshape(b.shape)
     if ctx.bias is not None and ctx.needs_input_grad[2] and of_bias is None:
         shape, dtype = ctx.bias
-        kept = -1 if len(shape) == 1 else -2  # a value for each column, or for each row
+        by_column = len(shape) == 1 or (shape[0] == 1 and shape[1] == gradient.shape[-1])
+        kept = -1 if by_column else -2  # a value for each column, or for each row
         of_bias = gradient.sum([i for i in range(-gradient.dim(), 0) if i != kept], dtype=dtype).reshape(shape)
     to_a, to_b = (of_a is None or of_a.dtype == a.dtype), (of_b is None or of_b.dtype == b.dtype)
     return of_a if to_a else of_a.to(a.dtype), of_b if to_b else of_b.to(b.dtype), of_bias, None, None, None
@@ -205,6 +209,19 @@ class _StoredProduct(torch.autograd.Function):
     backward = staticmethod(_backward_stored)
 
 
+@torch._dynamo.assume_constant_result
+@functools.cache
+def _host_stores_aux() -> bool:
+    """Whether the backend that the environment names, if any, takes what training needs."""
+    one, aux = np.ones((1, 1), "float32"), np.ones((1, 1), "float32")
+    try:
+        _core.matmul(one, one, activation="relu", aux=aux)
+        _core.activation_gradient(one, aux, "relu", bias_gradient=np.empty(1, "float32"))
+    except RuntimeError:  # it refuses them
+        return False
+    return True
+
+
 def _in_autocast(*tensors: Optional[Tensor]) -> tuple:
     """Tensors of 16 and 32 bits in the type of torch.autocast, where that is on."""
     kind = tensors[0].device.type
@@ -234,7 +251,7 @@ def matmul(
     options = (compute or "", sums or "")
     if activation is None or not _is_differentiated(a, b, bias):
         return _product(a, b, bias, activation or "", *options)
-    if a.device.type != "cpu":  # cuda stores no aux
+    if a.device.type != "cpu" or not _host_stores_aux():  # cuda stores none
         return _ACTIVATIONS[activation](_product(a, b, bias, "", *options))
     stored = _StoredProduct.apply if _is_eager(a, b, bias) else torch.ops.tessera.matmul_stored
     return stored(a, b, bias, activation, *options)[0]
