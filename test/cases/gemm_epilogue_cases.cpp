@@ -213,11 +213,12 @@ void add_training(List& list) {
         ++count;
       }
   for (const Shape& s : shapes)
-    for (const Bias bias : {Bias::gradient_per_row, Bias::gradient_per_column}) {
-      GemmDesc desc = variety.next(s.m, s.n, s.k);
-      desc.batch = s.batch, desc.bias = bias;
-      add(list, "gradient of a bias", desc);
-    }
+    for (const Bias bias : {Bias::gradient_per_row, Bias::gradient_per_column})
+      for (int order = 0; order < 2; ++order) {  // neighbours differ in it
+        GemmDesc desc = variety.next(s.m, s.n, s.k);
+        desc.batch = s.batch, desc.bias = bias;
+        add(list, "gradient of a bias", desc);
+      }
   for (const Activation activation : kActivations) {
     if (activation == Activation::none) continue;
     GemmDesc desc = variety.next(61, 130, 3);

@@ -209,10 +209,8 @@ class _StoredProduct(torch.autograd.Function):
     backward = staticmethod(_backward_stored)
 
 
-@torch._dynamo.assume_constant_result
 @functools.cache
-def _host_stores_aux() -> bool:
-    """Whether the backend that the environment names, if any, takes what training needs."""
+def _try_aux() -> bool:
     one, aux = np.ones((1, 1), "float32"), np.ones((1, 1), "float32")
     try:
         _core.matmul(one, one, activation="relu", aux=aux)
@@ -220,6 +218,12 @@ def _host_stores_aux() -> bool:
     except RuntimeError:  # it refuses them
         return False
     return True
+
+
+@torch._dynamo.assume_constant_result
+def _host_stores_aux() -> bool:
+    """Whether the backend that the environment names, if any, takes what training needs."""
+    return _try_aux()
 
 
 def _in_autocast(*tensors: Optional[Tensor]) -> tuple:
