@@ -47,7 +47,6 @@ void clear_gradient(Context& context, tessera_memory memory, const Problem& prob
   if (values.strides[0] == 0) values.extents[0] = 1;  // one for the whole batch, also for one of none
   if (values.empty() || operands[Problem::kBias].data == nullptr) return;
   const std::int64_t size = element_size(bias.dtype);
-  const std::vector<unsigned char> zeros(std::size_t(values.count() * size), 0);
   if (memory == TESSERA_MEMORY_HOST) {
     for (std::int64_t l = 0; l < values.extents[0]; ++l)
       for (std::int64_t i = 0; i < values.extents[1]; ++i)
@@ -56,6 +55,7 @@ void clear_gradient(Context& context, tessera_memory memory, const Problem& prob
                     0, std::size_t(size));
     return;
   }
+  const std::vector<unsigned char> zeros(std::size_t(values.count() * size), 0);
   tessera_copy copy = copy_between(values.packed(), values, size, TESSERA_COPY_TO_DEVICE);
   copy.target = operands[Problem::kBias].data, copy.source = zeros.data();
   context.call(context.table().copy, context.handle(), &copy);

@@ -38,8 +38,9 @@ def _result_type(a: torch.dtype, b: torch.dtype) -> torch.dtype:
     return b if b.itemsize > a.itemsize else a
 
 
-def _call(a, b, bias, activation, compute, sums):
-    return _core.matmul(a, b, bias=bias, activation=activation or None, compute=compute or None, sums=sums or None)
+def _call(a, b, bias, activation, compute, sums, aux=None):
+    options = {"activation": activation or None, "compute": compute or None, "sums": sums or None}
+    return _core.matmul(a, b, bias=bias, aux=aux, **options)
 
 
 def _shape(a: Tensor, b: Tensor) -> tuple:
@@ -51,8 +52,7 @@ def _shape(a: Tensor, b: Tensor) -> tuple:
 def _call_stored(a, b, bias, activation, compute, sums):
     """The product, and what its activation was applied to."""
     aux = torch.empty(_shape(a, b), dtype=_result_type(a.dtype, b.dtype), device=a.device)
-    options = {"compute": compute or None, "sums": sums or None}
-    return _core.matmul(a, b, bias=bias, activation=activation, aux=aux, **options), aux
+    return _call(a, b, bias, activation, compute, sums, aux), aux
 
 
 def _call_gradient(gradient, aux, activation, bias: Optional[torch.dtype]):
