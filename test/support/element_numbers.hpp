@@ -69,7 +69,7 @@ Wide<T> wide(T x) {
 }
 
 /// A value after its one rounding to a T of 16 bits: to nearest, ties to even, infinite beyond the largest number.
-/// Values of other types are rounded while they are computed: they stay as they are.
+/// Values of other types are rounded while they are computed: they stay as they are, up to the largest number.
 template <class T>
 Wide<T> stored(Wide<T> value) {
   if constexpr (kNarrow<T>) {
@@ -78,7 +78,7 @@ Wide<T> stored(Wide<T> value) {
     const double rounded = std::nearbyint(value / unit) * unit;
     return std::abs(rounded) > Numbers<T>::kLargest ? std::copysign(INFINITY, value) : rounded;
   } else {
-    return value;
+    return std::isinf(T(value)) ? Wide<T>(std::copysign(INFINITY, value)) : value;
   }
 }
 
