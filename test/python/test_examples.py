@@ -15,7 +15,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "python").g
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example(path, capsys, monkeypatch, tmp_path):
-    for module in ("PIL", "torch"):
+    for module in ("PIL", "torch", "jax"):
         if re.search(rf"^(import|from) {module}\b", path.read_text(encoding="utf-8"), re.M):
             pytest.importorskip(module)
     monkeypatch.setattr(sys, "argv", [path.name])

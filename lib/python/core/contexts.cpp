@@ -71,6 +71,10 @@ Place place_named(nb::handle backend, nb::handle stream, bool on_device) {
   return {kept_context(name, native), on_device ? Memory::device : Memory::host};
 }
 
+Place place_on_stream(const std::string& device, void* stream) {
+  return {kept_context(device, stream), Memory::device};
+}
+
 void require_same_memory(const Array& a, const char* name_a, const Array& b, const char* name_b) {
   if (a.device == b.device) return;
   throw nb::value_error((std::string(name_b) + " is in " + memory_text(b) + ", " + name_a + " in " + memory_text(a) +

@@ -28,6 +28,9 @@ Place place_of(const Array& array, nb::handle backend, nb::handle stream);
 /// For a plan that has no operands yet.
 Place place_named(nb::handle backend, nb::handle stream, bool on_device);
 
+/// For operands in a device's memory, on a stream of that device: "cuda:0".
+Place place_on_stream(const std::string& device, void* stream);
+
 /// Throws ValueError where two operands are in different memories.
 void require_same_memory(const Array& a, const char* name_a, const Array& b, const char* name_b);
 

@@ -7,6 +7,7 @@
 #include "device_memory.hpp"
 #include "failures.hpp"
 #include "foreign_boundary.hpp"
+#include "jax_calls.hpp"
 #include "values.hpp"
 
 #include <cstddef>
@@ -151,6 +152,7 @@ NB_MODULE(_core, module) {
   define_info(module);
   define_filters(module);
   define_gemm(module);
+  define_jax_calls(module);
   define_stencil(module);
   define_system(module);
   stand_before_all(module);
