@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from layers import layer_cases
 from measuring import row, summary
 
 FILTERS = ("correlate", "laplace", "uniform", "sobel", "gaussian")
@@ -180,6 +181,8 @@ def cases(device: str) -> Iterator[Callable[[], Case]]:
         for name in FILTERS:
             yield lambda name=name, shape=shape: filter_case(device, name, shape)
     yield from dense_cases(device)
+    if importlib.util.find_spec("torch") is not None:
+        yield from layer_cases(Case, device)
 
 
 def check(case: Case) -> float:

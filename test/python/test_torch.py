@@ -72,15 +72,13 @@ def test_operators_pass_pytorchs_checks(place):
     for arguments in [(a, b, None, "", "", ""), (a, b, bias, "", "", ""), (a[0], b, None, "", "strict", "ordered")]:
         torch.library.opcheck(torch.ops.tessera.matmul.default, arguments)
     for arguments in [(a, b, bias, "gelu", "", ""), (a[0], b, None, "tanh", "strict", "ordered")]:
-        if place == "cpu":
-            torch.library.opcheck(torch.ops.tessera.matmul_stored.default, arguments)
+        torch.library.opcheck(torch.ops.tessera.matmul_stored.default, arguments)
     with torch.no_grad():
         torch.library.opcheck(torch.ops.tessera.matmul.default, (a.detach(), b.detach(), None, "gelu", "", ""))
         layer = tt.Linear(4, 5).to(place).prepare(3)
-        if place == "cpu":  # cuda stores no aux
-            gradient = torch.ops.tessera.activation_gradient.default
-            for kind in (None, torch.float32):
-                torch.library.opcheck(gradient, (whole(3, 5), torch.randn(3, 5), "silu", kind))
+        gradient = torch.ops.tessera.activation_gradient.default
+        for kind in (None, torch.float32):
+            torch.library.opcheck(gradient, (whole(3, 5, place=place), torch.randn(3, 5, device=place), "silu", kind))
         torch.library.opcheck(
             torch.ops.tessera.matmul_prepared.default, (a.detach(), layer._prepared.number, None, "relu")
         )
@@ -88,9 +86,9 @@ def test_operators_pass_pytorchs_checks(place):
 
 @pytest.mark.parametrize("activation", tt._ACTIVATIONS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_training_has_the_bits_of_serving(activation, dtype):
+def test_training_has_the_bits_of_serving(activation, dtype, place):
     x, weight, bias = torch.randn(9, 40), torch.randn(30, 40), torch.randn(30)
-    leaves = [t.to(dtype).requires_grad_() for t in (x, weight, bias)]
+    leaves = [t.to(place, dtype).requires_grad_() for t in (x, weight, bias)]
     result = tt.linear(*leaves, activation)
     assert result.requires_grad
     with torch.no_grad():

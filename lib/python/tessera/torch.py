@@ -14,7 +14,6 @@ import itertools
 import weakref
 from typing import Optional
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,12 +37,16 @@ def _result_type(a: torch.dtype, b: torch.dtype) -> torch.dtype:
 
 
 def _call(a, b, bias, activation, compute, sums, aux=None):
+    if not (activation or compute or sums):
+        return _core.matmul(a, b, bias=bias)
     options = {"activation": activation or None, "compute": compute or None, "sums": sums or None}
     return _core.matmul(a, b, bias=bias, aux=aux, **options)
 
 
 def _shape(a: Tensor, b: Tensor) -> tuple:
     """That of a product."""
+    if a.dim() == 2 == b.dim():
+        return a.shape[0], b.shape[1]
     rows, columns = a.shape[-2:-1], b.shape[-1:] if b.dim() > 1 else ()
     return (*torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *rows, *columns)
 
@@ -102,16 +105,26 @@ def _is_eager(*tensors: Optional[Tensor]) -> bool:
     return all(type(t) in known for t in tensors)
 
 
-def _product(a, b, bias=None, activation="", compute="", sums=""):
-    if not _is_eager(a, b, bias):
-        return torch.ops.tessera.matmul(a, b, bias, activation, compute, sums)
-    if _is_differentiated(a, b, bias):
-        return _Product.apply(a, b, bias, activation, compute, sums)
-    return _call(a, b, bias, activation, compute, sums)
-
-
 def _is_differentiated(*tensors: Optional[Tensor]) -> bool:
     return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
+def _product(a, b, bias=None, activation="", compute="", sums="", turned=False):
+    """activation(a @ b + bias); turned: with b.mT."""
+    operands = (bias, activation, compute, sums)
+    eager, stores = _is_eager(a, b, bias), False
+    if _is_differentiated(a, b, bias):
+        stores = activation and _stores_aux(a.device.type)
+        if activation and not stores:
+            return _ACTIVATIONS[activation](_product(a, b, bias, "", compute, sums, turned))
+        if eager:
+            differentiated = _StoredProduct if stores else _Product
+            made = differentiated.apply(a, b, *operands, turned)
+            return made[0] if stores else made
+    b = b.mT if turned else b
+    if eager:
+        return _call(a, b, *operands)
+    return torch.ops.tessera.matmul_stored(a, b, *operands)[0] if stores else torch.ops.tessera.matmul(a, b, *operands)
 
 
 def _summed(gradient: Tensor, like: Tensor) -> Tensor:
@@ -121,40 +134,57 @@ def _summed(gradient: Tensor, like: Tensor) -> Tensor:
     return gradient.sum((*range(extra), *repeated)).reshape(like.shape) if extra or repeated else gradient
 
 
-def _backward(ctx, gradient, of_bias=None):
-    (a, b, *_), options = ctx.saved_tensors, ctx.options
+def _gradients(ctx, a, b, gradient, of_bias=None):
+    """Those of a product's inputs, from that of its result."""
+    wants_a, wants_b, wants_bias, *_ = ctx.needs_input_grad
+    matrices, options = a.dim() == 2 == b.dim(), ctx.options
+    product = _call if not torch.is_grad_enabled() and _is_eager(a, b, gradient) else _product
     if b.dim() == 1:
         gradient = gradient[..., None]
     if a.dim() == 1:
         gradient = gradient[..., None, :]
     of_a = of_b = None
-    if ctx.needs_input_grad[0]:
-        of_a = _product(gradient, b.mT if b.dim() > 1 else b[None], None, "", *options)
-        of_a = _summed(of_a, a if a.dim() > 1 else a[None]).reshape(a.shape)
-    if ctx.needs_input_grad[1]:
+    if wants_a:
+        of_a = product(gradient, b if ctx.turned else b.mT if b.dim() > 1 else b[None], None, "", *options)
+        if not matrices:
+            of_a = _summed(of_a, a if a.dim() > 1 else a[None]).reshape(a.shape)
+    if wants_b:
         matrix, whole = a if a.dim() > 1 else a[None], gradient
         if b.dim() < 3 < matrix.dim() + 1:  # one product over all rows
             matrix, whole = matrix.reshape(-1, a.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
-        if b.dim() == 2 and b.stride(0) == 1:  # as that of a weight, so that nobody has to copy it
-            of_b = _product(whole.mT, matrix, None, "", *options).mT
+        if ctx.turned:
+            of_b = product(whole.mT, matrix, None, "", *options)
+        elif b.dim() == 2 and b.stride(0) == 1:  # as that of a weight, so that nobody has to copy it
+            of_b = product(whole.mT, matrix, None, "", *options).mT
         else:
-            of_b = _product(matrix.mT, whole, None, "", *options)
-        of_b = _summed(of_b, b if b.dim() > 1 else b[:, None]).reshape(b.shape)
-    if ctx.bias is not None and ctx.needs_input_grad[2] and of_bias is None:
+            of_b = product(matrix.mT, whole, None, "", *options)
+        if not matrices:
+            of_b = _summed(of_b, b if b.dim() > 1 else b[:, None]).reshape(b.shape)
+    if wants_bias and ctx.bias is not None and of_bias is None:
         shape, dtype = ctx.bias
         by_column = len(shape) == 1 or (shape[0] == 1 and shape[1] == gradient.shape[-1])
         kept = -1 if by_column else -2  # a value for each column, or for each row
         of_bias = gradient.sum([i for i in range(-gradient.dim(), 0) if i != kept], dtype=dtype).reshape(shape)
     to_a, to_b = (of_a is None or of_a.dtype == a.dtype), (of_b is None or of_b.dtype == b.dtype)
-    return of_a if to_a else of_a.to(a.dtype), of_b if to_b else of_b.to(b.dtype), of_bias, None, None, None
+    return of_a if to_a else of_a.to(a.dtype), of_b if to_b else of_b.to(b.dtype), of_bias, *ctx.rest
+
+
+def _backward(ctx, gradient):
+    return _gradients(ctx, *ctx.saved_tensors, gradient)
+
+
+def _keep(ctx, kept, a, b, bias, activation, compute, sums, turned=None):
+    """What a backward pass needs. turned: None for an operator, which has no such argument."""
+    ctx.save_for_backward(a, b, *kept)
+    ctx.bias = None if bias is None else (bias.shape, bias.dtype)
+    ctx.activation, ctx.options, ctx.turned = activation, (compute, sums), bool(turned)
+    ctx.rest = (None,) * (3 if turned is None else 4)
 
 
 def _setup(ctx, inputs, output):
-    a, b, bias, activation, *ctx.options = inputs
-    if activation:
+    if inputs[3]:
         raise RuntimeError("tessera::matmul with an activation has no gradient: call tessera.torch.matmul")
-    ctx.save_for_backward(a, b)
-    ctx.bias = None if bias is None else (bias.shape, bias.dtype)
+    _keep(ctx, (), *inputs)
 
 
 torch.library.register_autograd("tessera::matmul", _backward, setup_context=_setup)
@@ -164,33 +194,31 @@ class _Product(torch.autograd.Function):
     """The same without the operator."""
 
     @staticmethod
-    def forward(ctx, *inputs):
-        _setup(ctx, inputs, None)
-        return _call(*inputs)
+    def forward(ctx, a, b, *inputs):
+        _keep(ctx, (), a, b, *inputs)
+        return _call(a, b.mT if ctx.turned else b, *inputs[:-1])
 
     backward = staticmethod(_backward)
 
 
 def _backward_stored(ctx, gradient, of_aux):
-    _, b, aux = ctx.saved_tensors
+    a, b, aux = ctx.saved_tensors
     of_bias = None
     if gradient is None:
-        return (None,) * 6 if of_aux is None else _backward(ctx, of_aux)
+        return (None, None, None, *ctx.rest) if of_aux is None else _gradients(ctx, a, b, of_aux)
     if torch.is_grad_enabled():  # that of a gradient may be asked for: by PyTorch's functions, which have one
         made = torch.autograd.grad(_ACTIVATIONS[ctx.activation](aux), aux, gradient, create_graph=True)[0]
     else:
-        along = ctx.bias is not None and ctx.needs_input_grad[2] and len(ctx.bias[0]) == 1 and b.dim() > 1
+        along = of_aux is None and ctx.needs_input_grad[2] and len(ctx.bias[0]) == 1 and b.dim() > 1
         call = _call_gradient if _is_eager(gradient) else torch.ops.tessera.activation_gradient
-        made, sums = call(gradient, aux, ctx.activation, ctx.bias[1] if along and of_aux is None else None)
-        of_bias = sums if along and of_aux is None else None
-    return _backward(ctx, made if of_aux is None else made + of_aux, of_bias)
+        made, sums = call(gradient, aux, ctx.activation, ctx.bias[1] if along else None)
+        of_bias = sums if along else None
+    return _gradients(ctx, a, b, made if of_aux is None else made + of_aux, of_bias)
 
 
 def _setup_stored(ctx, inputs, output):
-    a, b, bias, ctx.activation, *ctx.options = inputs
-    ctx.save_for_backward(a, b, output[1])
+    _keep(ctx, output[1:], *inputs)
     ctx.set_materialize_grads(False)
-    ctx.bias = None if bias is None else (bias.shape, bias.dtype)
 
 
 torch.library.register_autograd("tessera::matmul_stored", _backward_stored, setup_context=_setup_stored)
@@ -200,32 +228,33 @@ class _StoredProduct(torch.autograd.Function):
     """The same without the operator."""
 
     @staticmethod
-    def forward(ctx, *inputs):
-        output = _call_stored(*inputs)
-        _setup_stored(ctx, inputs, output)
+    def forward(ctx, a, b, *inputs):
+        output = _call_stored(a, b.mT if inputs[-1] else b, *inputs[:-1])
+        _setup_stored(ctx, (a, b, *inputs), output)
         return output
 
     backward = staticmethod(_backward_stored)
 
 
 @functools.cache
-def _try_aux() -> bool:
-    one, aux = np.ones((1, 1), "float32"), np.ones((1, 1), "float32")
-    try:
-        _core.matmul(one, one, activation="relu", aux=aux)
-        _core.activation_gradient(one, aux, "relu", bias_gradient=np.empty(1, "float32"))
-    except RuntimeError:  # it refuses them
-        return False
+def _try_aux(device: str) -> bool:
+    with torch._subclasses.fake_tensor.unset_fake_temporarily():
+        one, aux, bias = torch.ones(1, 1, device=device), torch.ones(1, 1, device=device), torch.ones(1, device=device)
+        try:
+            _core.matmul(one, one, activation="relu", aux=aux)
+            _core.activation_gradient(one, aux, "relu", bias_gradient=bias)
+        except RuntimeError:  # it refuses them
+            return False
     return True
 
 
-def _host_stores_aux() -> bool:
-    """Whether the backend that the environment names, if any, takes what training needs."""
-    return _try_aux()
+def _stores_aux(device: str) -> bool:
+    """Whether the backend for a device's arrays, or that the environment names, takes what training needs."""
+    return _try_aux(device)
 
 
 # What torch.compiler.assume_constant_result does, which imports the compiler first: 0.9 s for who never compiles.
-_host_stores_aux._dynamo_marked_constant = True
+_stores_aux._dynamo_marked_constant = True
 
 
 def _in_autocast(*tensors: Optional[Tensor]) -> tuple:
@@ -248,19 +277,17 @@ def matmul(
 ) -> Tensor:
     """activation(a @ b + bias), as tessera.matmul has it. Differentiable in a, b and bias, any number of times.
 
-    The activation is applied before the only rounding. On a device, where a gradient is asked for, it is PyTorch's,
-    applied to the product as it is rounded to its type. Gradients are products of the same `compute` and `sums`, of the
-    types of the operands."""
+    The activation is applied before the only rounding. Where a gradient is asked for, and the backend stores no aux, it
+    is PyTorch's, applied to the product as it is rounded to its type. Gradients are products of the same `compute` and
+    `sums`, of the types of the operands."""
+    return _matmul(a, b, bias, activation, compute, sums)
+
+
+def _matmul(a, b, bias, activation, compute, sums, turned=False):
     if activation is not None and activation not in _ACTIVATIONS:
         raise ValueError(f"activation = {activation!r}: must be one of {', '.join(_ACTIVATIONS)}, or None")
     a, b, bias = _in_autocast(a, b, bias)
-    options = (compute or "", sums or "")
-    if activation is None or not _is_differentiated(a, b, bias):
-        return _product(a, b, bias, activation or "", *options)
-    if a.device.type != "cpu" or not _host_stores_aux():  # cuda stores none
-        return _ACTIVATIONS[activation](_product(a, b, bias, "", *options))
-    stored = _StoredProduct.apply if _is_eager(a, b, bias) else torch.ops.tessera.matmul_stored
-    return stored(a, b, bias, activation, *options)[0]
+    return _product(a, b, bias, activation or "", compute or "", sums or "", turned)
 
 
 def linear(
@@ -273,7 +300,7 @@ def linear(
     sums: Optional[str] = None,
 ) -> Tensor:
     """activation(input @ weight.T + bias), as torch.nn.functional.linear; weight: (out, in). See matmul."""
-    return matmul(input, weight.mT, bias, activation, compute=compute, sums=sums)
+    return _matmul(input, weight, bias, activation, compute, sums, turned=True)
 
 
 # What operators know by its number: they take tensors and numbers alone.
