@@ -5,6 +5,7 @@
 /// A device with a stream: what every buffer, copy and plan of the backend belongs to.
 #pragma once
 
+#include <tessera/plugin/bias_gradient.hpp>
 #include <tessera/plugin/operand_copy.hpp>
 
 #include "device.hpp"
@@ -37,6 +38,8 @@ class Context {
   /// See tessera/plugin/operand_copy.hpp.
   plugin::CopyOperand copying(const plugin::OperandCopy& copy);
   static double copying_seconds(const cuda::Machine& machine, const plugin::OperandCopy& copy);
+  /// See tessera/plugin/bias_gradient.hpp.
+  plugin::SumBias summing(const plugin::BiasGradient& gradient);
   /// What is queued from now on begins when what is queued on `earlier` by now has ended.
   void wait_for(Context& earlier);
   /// Seconds that the device counts from start_timer() until what was queued before stop_timer() is done.

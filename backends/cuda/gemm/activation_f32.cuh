@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The activations of f32 values in a few instructions, within the bounds of docs/notes/bounds.md: 2^x and 1 / x are
-/// single instructions, right to 2^-22 and one ulp.
+/// The activations of f32 values, and their derivatives, in a few instructions, within the bounds of
+/// docs/notes/bounds.md: 2^x and 1 / x are single instructions, right to 2^-22 and one ulp.
 #pragma once
 
 #include <tessera/plugin/epilogue.hpp>
@@ -86,6 +86,56 @@ __device__ __forceinline__ void activate(tessera_activation activation, float (&
       return each([](float v) { return logistic2(-kLog2E * v); });
     case TESSERA_ACTIVATION_TANH:
       return each([](float v) { return std::tanh(v); });
+    default:
+      return;
+  }
+}
+
+/// The derivative of an activation that is x s(v(x)), or of s alone: from e = 2^-|v log2(e)|, so that neither end
+/// cancels. `slope`: e / (1 + e)^2, s'(v).
+struct LogisticSlope {
+  float level, slope;
+
+  explicit __device__ __forceinline__ LogisticSlope(float v) {
+    const float e = fast_exp2(fabsf(v) * -1.44269504f), reciprocal = fast_reciprocal(1.0f + e);
+    level = v < 0.0f ? e * reciprocal : reciprocal, slope = e * reciprocal * reciprocal;
+  }
+};
+
+/// Puts the derivatives of an activation at values in their place: see plugin::activation_derivative(). The choice is
+/// made once for all.
+template <int kCount>
+__device__ __forceinline__ void differentiate(tessera_activation activation, float (&x)[kCount]) {
+  const auto each = [&](const auto& function) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) x[i] = function(x[i]);
+  };
+  // No Inf times 0 where all is level.
+  const auto sloped = [](float level, float slope, float factor) {
+    return slope == 0.0f ? level : fmaf(factor, slope, level);
+  };
+  constexpr float kTwo = 2.0f * 0.79788456f, kCubic = 0.044715f, kDensity = 0.39894228f;
+  switch (activation) {
+    case TESSERA_ACTIVATION_RELU:
+      return each([](float v) { return v <= 0.0f ? 0.0f : v > 0.0f ? 1.0f : v; });
+    case TESSERA_ACTIVATION_GELU:
+      return each(
+          [&](float v) { return sloped(normal_distribution(v), kDensity * fast_exp2(v * v * -0.72134752f), v); });
+    case TESSERA_ACTIVATION_GELU_TANH:
+      return each([&](float v) {
+        const float square = v * v;
+        const LogisticSlope s(kTwo * fmaf(kCubic * square, v, v));
+        return sloped(s.level, s.slope, kTwo * v * fmaf(3.0f * kCubic, square, 1.0f));
+      });
+    case TESSERA_ACTIVATION_SILU:
+      return each([&](float v) {
+        const LogisticSlope s(v);
+        return sloped(s.level, s.slope, v);
+      });
+    case TESSERA_ACTIVATION_SIGMOID:
+      return each([](float v) { return LogisticSlope(v).slope; });
+    case TESSERA_ACTIVATION_TANH:
+      return each([](float v) { return 4.0f * LogisticSlope(2.0f * v).slope; });
     default:
       return;
   }

@@ -108,7 +108,11 @@ __device__ __forceinline__ void write_element(const GemmArguments<T>& g, std::in
   if (g.finish) {
     const Finish<T> finish = g.finish.at(item, row, column);
     if (finish.bias) value.value[0] += finish.bias[0];
-    value.value[0] = activate_far(finish.activation, value.value[0]);
+    if (finish.aux.is_stored()) finish.aux.data.write(value);
+    if (finish.aux.is_read())
+      value.value[0] *= differentiate_far(finish.activation, finish.aux.data[0]);
+    else
+      value.value[0] = activate_far(finish.activation, value.value[0]);
   }
   d.write(value);
 }
@@ -118,6 +122,7 @@ GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execut
   const auto alpha = e.scalar<Scalar<T>>(0);
   const bool wide = p.dtype_d != p.dtype, wide_bias = p.dtype_bias != p.dtype;
   const void* const bias = p.bias != TESSERA_BIAS_NONE ? e.operand<const void>(4) : nullptr;
+  const void* const aux = p.aux != TESSERA_AUX_NONE ? e.operand<const void>(p.aux_operand()) : nullptr;
   return {p.m,
           p.n,
           p.k * (alpha != 0),
@@ -136,7 +141,12 @@ GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execut
           {e.operand<const void>(3), wide},
           alpha,
           e.scalar<Scalar<T>>(1),
-          {{bias, wide_bias}, p.bias == TESSERA_BIAS_PER_ROW, p.activation, p.bias_increment, p.bias_stride}};
+          {{bias, wide_bias},
+           p.bias == TESSERA_BIAS_PER_ROW,
+           p.activation,
+           p.bias_increment,
+           p.bias_stride,
+           {{aux, wide}, p.aux == TESSERA_AUX_STORE, p.ldaux, p.stride_aux}}};
 }
 
 /// A plan that launches one kernel of `tile` x `tile` elements a block.

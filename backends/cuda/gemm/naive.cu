@@ -41,7 +41,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"naive", plugin::supports_all, naive_offers, make, {.narrow = true, .epilogue = true}}, 5};
+    {"naive", plugin::supports_all, naive_offers, make, {.narrow = true, .epilogue = true, .aux = true}}, 5};
 
 }  // namespace
 

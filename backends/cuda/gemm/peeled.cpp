@@ -42,15 +42,17 @@ class PeeledPlan final : public plugin::Plan {
   void execute(const Part& part, const plugin::Execution& e) const {
     const auto& p = problem_;
     const std::int64_t i = part.first_row, j = part.first_column;
-    const bool per_row = p.bias == TESSERA_BIAS_PER_ROW, has_bias = p.bias != TESSERA_BIAS_NONE;
+    const bool per_row = p.bias == TESSERA_BIAS_PER_ROW;
     const auto operand = [&](int number, tessera_dtype dtype, std::int64_t element) {
       auto* const data = e.operand<std::byte>(number);  // null where it is not read
       return tessera_operand{data == nullptr ? data : data + element * std::int64_t(plugin::size_of(dtype)), dtype, 0};
     };
-    const tessera_operand operands[] = {
-        operand(0, p.dtype, i * (p.trans_a ? 1 : p.lda)), operand(1, p.dtype, j * (p.trans_b ? p.ldb : 1)),
-        operand(2, p.dtype_d, i * p.ldc + j), operand(3, p.dtype_d, i * p.ldd + j),
-        has_bias ? operand(4, p.dtype_bias, (per_row ? i : j) * p.bias_increment) : tessera_operand{}};
+    tessera_operand operands[6] = {operand(0, p.dtype, i * (p.trans_a ? 1 : p.lda)),
+                                   operand(1, p.dtype, j * (p.trans_b ? p.ldb : 1)),
+                                   operand(2, p.dtype_d, i * p.ldc + j), operand(3, p.dtype_d, i * p.ldd + j)};
+    if (p.bias != TESSERA_BIAS_NONE) operands[4] = operand(4, p.dtype_bias, (per_row ? i : j) * p.bias_increment);
+    if (const int aux = p.aux_operand(); p.aux != TESSERA_AUX_NONE)
+      operands[aux] = operand(aux, p.dtype_d, i * p.ldaux + j);
     const tessera_scalar scalars[] = {{p.dtype, 0, e.scalar<double>(0), 0.0}, {p.dtype, 0, e.scalar<double>(1), 0.0}};
     const tessera_execution execution{
         sizeof execution,  operands,           sizeof operands[0],  std::size(operands),          scalars,
@@ -73,7 +75,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"peeled", peeled_why_unsupported, peeled_offers, make, {.narrow = true, .epilogue = true}}, 1};
+    {"peeled", peeled_why_unsupported, peeled_offers, make, {.narrow = true, .epilogue = true, .aux = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::cuda

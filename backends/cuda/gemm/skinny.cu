@@ -97,7 +97,7 @@ std::unique_ptr<plugin::Plan> make_skinny(Context& context, const plugin::GemmPr
 namespace {
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"skinny", skinny_why_unsupported, skinny_offers, make_skinny, {.narrow = true, .epilogue = true}}, 3};
+    {"skinny", skinny_why_unsupported, skinny_offers, make_skinny, {.narrow = true, .epilogue = true, .aux = true}}, 3};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -265,7 +265,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"small", small_why_unsupported, small_offers, make, {.narrow = true, .epilogue = true}}, 2};
+    {"small", small_why_unsupported, small_offers, make, {.narrow = true, .epilogue = true, .aux = true}}, 2};
 
 }  // namespace
 

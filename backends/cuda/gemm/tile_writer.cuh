@@ -217,9 +217,9 @@ __device__ __forceinline__ void write_tile(const typename Core::Sum* tile, const
   }
 }
 
-/// The same with bias and activation, if any, of the part of D that `finish` is of. Several rows at a time, so that not
-/// each waits for C; but activations, whose code is as long as that of many products, one by one behind them: they find
-/// their values in the tile, where nobody else reads a thread's segments.
+/// The same with bias, activation and aux, if any, of the part of D that `finish` is of. Several rows at a time, so
+/// that not each waits for C; but activations, whose code is as long as that of many products, one by one behind them:
+/// they find their values in the tile, where nobody else reads a thread's segments.
 template <class Core, int kPitch, int kWidth, class Sharers>
 __device__ __forceinline__ void write_finished(typename Core::Sum* tile, const Sharers& sharers,
                                                const TileTarget<typename Core::T>& target,
@@ -264,7 +264,7 @@ __device__ __forceinline__ void write_finished(typename Core::Sum* tile, const S
 #pragma unroll 1
     for (int row = first_row; activates && row < target.rows; row += apart) {
       Segment values = *reinterpret_cast<const Segment*>(tile + row * kPitch + column);
-      finish.activate_all(values.value);
+      finish.activate_at(row, column, values);
       target.store(row, column, values);
     }
   }
@@ -311,10 +311,10 @@ __device__ __forceinline__ void write_result(const Core& core, typename Core::Su
                                              const GemmArguments<typename Core::T>& g, const GemmTile& place) {
   using T = typename Core::T;
   constexpr int kPitch = kResultPitch<Core>, kWidth = kResultWidth<Core>;
-  const bool aligned = target.template aligned<kWidth>();
   share_tile<kCluster, kPitch>(core, shared, one);
   const TileSharers<kCluster, true> sharers(blocks);
   const Finish<T> finish = target.complete ? g.finish.at(place.batch, place.row, place.column) : Finish<T>{};
+  const bool aligned = target.template aligned<kWidth>() && finish.template aligned<kWidth>();
   if (aligned)
     write_finished<Core, kPitch, kWidth>(shared, sharers, target, finish);
   else

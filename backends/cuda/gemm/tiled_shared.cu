@@ -126,7 +126,8 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"tiled_shared", plugin::supports_all, tiled_shared_offers, make, {.narrow = true, .epilogue = true}}, 4};
+    {"tiled_shared", plugin::supports_all, tiled_shared_offers, make, {.narrow = true, .epilogue = true, .aux = true}},
+    4};
 
 }  // namespace
 }  // namespace tessera::cuda

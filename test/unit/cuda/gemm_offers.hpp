@@ -25,8 +25,9 @@ inline cuda::Machine h100() { return cuda::machine_of(cuda::kH100); }
 struct GemmChoice {
   using Machine = cuda::Machine;
 };
-inline constexpr plugin::Features kAll{.narrow = true, .epilogue = true};
+inline constexpr plugin::Features kAll{.narrow = true, .epilogue = true, .aux = true};
 inline constexpr plugin::Algorithm<GemmChoice, plugin::GemmProblem> kGemmAlgorithms[] = {
+    {"elementwise", cuda::elementwise_why_unsupported, cuda::elementwise_offers, nullptr, kAll},
     {"multistage", cuda::multistage_why_unsupported, cuda::multistage_offers, nullptr, kAll},
     {"warpgroup", cuda::warpgroup_why_unsupported, cuda::warpgroup_offers, nullptr, kAll},
     {"warpgroup_f32", cuda::warpgroup_f32_why_unsupported, cuda::warpgroup_f32_offers, nullptr, kAll},

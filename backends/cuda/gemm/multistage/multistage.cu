@@ -143,12 +143,13 @@ std::unique_ptr<plugin::Plan> make_multistage(Context& context, const plugin::Ge
 
 namespace {
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"multistage",
-                                                                  multistage_why_unsupported,
-                                                                  multistage_offers,
-                                                                  make_multistage,
-                                                                  {.narrow = true, .epilogue = true, .ordered = true}},
-                                                                 0};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"multistage",
+     multistage_why_unsupported,
+     multistage_offers,
+     make_multistage,
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true}},
+    0};
 
 }  // namespace
 }  // namespace tessera::cuda

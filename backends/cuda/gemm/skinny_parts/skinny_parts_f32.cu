@@ -79,12 +79,13 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
   return std::make_unique<SkinnyPartsPlan>(context, problem, skinny_parts_config(parameters));
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"skinny_parts",
-                                                                  skinny_parts_why_unsupported,
-                                                                  skinny_parts_offers,
-                                                                  make,
-                                                                  {.narrow = true, .epilogue = true, .mixed = true}},
-                                                                 3};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"skinny_parts",
+     skinny_parts_why_unsupported,
+     skinny_parts_offers,
+     make,
+     {.narrow = true, .epilogue = true, .aux = true, .mixed = true}},
+    3};
 
 }  // namespace
 }  // namespace tessera::cuda

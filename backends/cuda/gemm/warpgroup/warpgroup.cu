@@ -63,7 +63,9 @@ class WarpgroupPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     GemmArguments<T> g = arguments_of<T>(problem_, e);
-    if (turned_ != nullptr && !(at_vector(g.a) && at_vector(g.b) && at_vector(g.d.data()))) return turned_->execute(e);
+    if (turned_ != nullptr &&
+        !(at_vector(g.a) && at_vector(g.b) && at_vector(g.d.data()) && at_vector(g.finish.aux.data.data())))
+      return turned_->execute(e);
     if (layout_.turned) turn(g);
     const DeviceGuard guard(context_.device());
     auto* const workspace = workspace_bytes() > 0 ? e.workspace<unsigned char>() : nullptr;
@@ -94,7 +96,7 @@ class WarpgroupPlan final : public plugin::Plan {
   /// See warpgroup_product(); twice is nothing.
   static void turn(GemmArguments<T>& g) {
     std::swap(g.m, g.n), std::swap(g.a, g.b), std::swap(g.lda, g.ldb), std::swap(g.stride_a, g.stride_b);
-    g.finish.per_row = !g.finish.per_row;
+    g.finish = g.finish.turn();
   }
   /// To row i and column j of the product.
   std::int64_t place(std::int64_t ld, std::int64_t i, std::int64_t j) const {
@@ -174,8 +176,11 @@ class WarpgroupPlan final : public plugin::Plan {
     if (config_.cluster.k > 1) return kSlices;
     if (to_partial || g.d.wide()) return kPairs;
     // Bulk copies write whole vectors: beside D, too, where a row of it ends within one.
-    const bool in_vectors = at_vector(g.d.data()) && whole_vectors(problem_.dtype, {layout_.turned ? g.m : g.n, g.ldd,
-                                                                                    g.batch > 1 ? g.stride_d : 0});
+    const Aux<T>& aux = g.finish.aux;
+    const auto of_batch = [&](std::int64_t stride) { return g.batch > 1 ? stride : 0; };
+    const bool in_vectors = at_vector(g.d.data()) && at_vector(aux.data.data()) &&
+                            whole_vectors(problem_.dtype, {layout_.turned ? g.m : g.n, g.ldd, of_batch(g.stride_d),
+                                                           aux.ld, of_batch(aux.stride)});
     return in_vectors && !by_elements ? kBulk : kWords;
   }
 
@@ -253,8 +258,13 @@ class WarpgroupPlan final : public plugin::Plan {
       constexpr auto kSize = std::int64_t(sizeof(T));
       w.box_rows = layout_.turned ? std::gcd(config.tile.columns, 64) : 64;
       const std::int64_t neighbours = layout_.turned ? g.m : g.n, rows = layout_.turned ? g.n : g.m;
-      w.d = map_d_.of({g.d.data(), neighbours, rows, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
-                       w.box_rows, int(kSize)});
+      const auto map = [&](TensorMap& known, const void* data, std::int64_t ld, std::int64_t stride) {
+        const BoxedTensor tensor{data,       neighbours, rows, g.batch, ld * kSize, g.batch > 1 ? stride * kSize : 16,
+                                 w.box_rows, int(kSize)};
+        return known.of(tensor);
+      };
+      w.d = map(map_d_, g.d.data(), g.ldd, g.stride_d);
+      if (const Aux<T>& aux = g.finish.aux; aux.is_stored()) w.aux = map(map_aux_, aux.data.data(), aux.ld, aux.stride);
     }
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, machine_, config);
@@ -309,7 +319,7 @@ class WarpgroupPlan final : public plugin::Plan {
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
   mutable std::array<TensorMap, 3> maps_a_, maps_b_;  ///< of a step, of two, and of the last tile's
-  mutable TensorMap map_d_;                           ///< a plan is executed by one thread at a time
+  mutable TensorMap map_d_, map_aux_;                 ///< a plan is executed by one thread at a time
   std::unique_ptr<WarpgroupPlan> turned_;             ///< see keeps()
 };
 
@@ -340,7 +350,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      why_unsupported,
      warpgroup_offers,
      make_warpgroup,
-     {.narrow = true, .epilogue = true, .ordered = true, .limited = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .limited = true}},
     0};
 
 }  // namespace

@@ -217,7 +217,11 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   for (; unit < w.order.units; unit += step) {
     std::uint32_t read = 0;
     if constexpr (kBulk || kWriting == WarpgroupWriting::kWords)
-      if (g.beta != Scalar<T>(0)) WarpgroupC<T, Shape::Place::kTurned>(memory, g, part_of_tile()).begin(kBulk);
+      if (const bool reads_c = g.beta != Scalar<T>(0); reads_c || g.finish.aux.is_read()) {
+        using Input = WarpgroupInput<T, Shape::Place::kTurned>;
+        const WarpgroupPart part = part_of_tile();
+        (reads_c ? Input::c(memory, g, part) : Input::aux(memory, g, part)).begin(kBulk);
+      }
     if (turns) turn.wait();
     const auto multiply = [&]<int kColumns>() {
       constexpr int kFewest = Shape::template kFewestSteps<kColumns>, kMost = Shape::template kMostSteps<kColumns>;

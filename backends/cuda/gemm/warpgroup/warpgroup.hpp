@@ -32,8 +32,8 @@ inline bool warpgroup_turns(const plugin::GemmProblem& p) {
 inline bool warpgroup_may_keep(const plugin::GemmProblem& p) {
   const auto of_batch = [&p](std::int64_t stride) { return p.batch > 1 ? stride : 0; };
   return !warpgroup_in_tf32(p) && p.trans_b && plugin::size_of(p.dtype_d) == 2 &&
-         whole_vectors(p.dtype,
-                       {p.n, p.lda, p.ldb, p.ldd, of_batch(p.stride_a), of_batch(p.stride_b), of_batch(p.stride_d)});
+         whole_vectors(p.dtype, {p.n, p.lda, p.ldb, p.ldd, p.ldaux, of_batch(p.stride_a), of_batch(p.stride_b),
+                                 of_batch(p.stride_d), of_batch(p.stride_aux)});
 }
 
 /// The product as the kernels compute it: the problem, or where that is turned m and n, A and B, rows and columns of

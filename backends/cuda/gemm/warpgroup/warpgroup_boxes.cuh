@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// C and D of 16 bits by way of shared memory, in boxes of 64 x 64: C comes by asynchronous copies under the main loop,
-/// D goes by bulk copies, or in words.
+/// C, D and aux of 16 bits by way of shared memory, in boxes of 64 x 64: what is read comes by asynchronous copies
+/// under the main loop, what is written goes by bulk copies, or in words.
 #pragma once
 
 #include "../load_matrices.cuh"
@@ -28,6 +28,9 @@ struct WarpgroupPart {
   int columns;              ///< that exist, from the tile's first on
   int slice;
 };
+
+/// Columns whose sums' registers a loop selects at a time: half a box.
+inline constexpr int kWarpgroupColumns = 32;
 
 /// Where a warpgroup lays out its 64 rows of the product for 64 columns at a time, of 16 bits: 64 rows of D, or of C,
 /// of 128 bytes, whose 16-byte parts are permuted as in operands. There are two such places. The rows are the
@@ -72,18 +75,18 @@ class WarpgroupBox {
     }
   }
 
-  /// The reverse: sums = alpha sums + beta C, of C's 64 columns here.
-  template <class T>
-  __device__ __forceinline__ void combine(Scalar<T>* sums, const Epilogue<T>& epilogue) const {
+  /// The reverse, from sum number `first` on: calls with(i, value) for each of kSums.
+  template <class T, int kSums, class With>
+  __device__ __forceinline__ void take(int first, const With& with) const {
     const std::uint32_t from = of_thread();
 #pragma unroll
-    for (int i = 0; i < kLines / 2; i += 8) {
+    for (int i = 0; i < kSums; i += 8) {
       std::uint32_t words[4];
-      load_matrices<kTurned>(words, behind(from, i));
+      load_matrices<kTurned>(words, behind(from, first + i));
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        Scalar<T>* const s = sums + i + 2 * e;
-        s[0] = epilogue(s[0], detail::lower(T{}, words[e])), s[1] = epilogue(s[1], detail::upper(T{}, words[e]));
+        with(i + 2 * e, detail::lower(T{}, words[e]));
+        with(i + 2 * e + 1, detail::upper(T{}, words[e]));
       }
     }
   }
@@ -104,20 +107,28 @@ class WarpgroupBox {
   }
 };
 
-/// C of 16 bits under a warpgroup's part of a tile, which comes by boxes. Two are on their way while products run, and
-/// the others to the second-level cache, so that nobody waits for memory line by line.
+/// A matrix of D's size and of 16 bits, C or aux, under a warpgroup's part of a tile, which comes by boxes. Two are on
+/// their way while products run, and the others to the second-level cache, so that nobody waits for memory line by
+/// line.
 template <class T, bool kTurned>
-class WarpgroupC {
+class WarpgroupInput {
  public:
-  /// `memory`: of the warpgroup, where D will be laid out.
-  __device__ WarpgroupC(unsigned char* memory, const GemmArguments<T>& g, const WarpgroupPart& part)
+  /// `memory`: of the warpgroup, where D will be laid out. `stride`: of the batch; `m`: rows of the product.
+  __device__ WarpgroupInput(unsigned char* memory, const Elements<T>& matrices, std::int64_t ld, std::int64_t stride,
+                            std::int64_t m, const WarpgroupPart& part)
       : memory_(memory),
-        from_(g.c.elements() + (part.tile.batch * g.stride_c + (kTurned ? part.tile.column * g.ldc + part.first
-                                                                        : part.first * g.ldc + part.tile.column))),
-        ld_(g.ldc),
+        from_(matrices.elements() + (part.tile.batch * stride + (kTurned ? part.tile.column * ld + part.first
+                                                                         : part.first * ld + part.tile.column))),
+        ld_(ld),
         columns_(part.columns),
-        rows_(int(min(g.m - part.first, std::int64_t(64)))),
-        vectors_(g.ldc % kWidth == 0 && reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
+        rows_(int(min(m - part.first, std::int64_t(64)))),
+        vectors_(ld % kWidth == 0 && reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
+  static __device__ WarpgroupInput c(unsigned char* memory, const GemmArguments<T>& g, const WarpgroupPart& part) {
+    return {memory, g.c, g.ldc, g.stride_c, g.m, part};
+  }
+  static __device__ WarpgroupInput aux(unsigned char* memory, const GemmArguments<T>& g, const WarpgroupPart& part) {
+    return {memory, g.finish.aux.data, g.finish.aux.ld, g.finish.aux.stride, g.m, part};
+  }
 
   /// Begins to copy the first two boxes. Bulk copies of D, if there are any, no longer read them then.
   __device__ __forceinline__ void begin(bool bulk) const {
@@ -141,11 +152,24 @@ class WarpgroupC {
 #pragma unroll
     for (int number = 0; number < 2 * kSums / kLines; ++number) {
       if (number * kLines >= columns_) return;
-      cp_async_wait<1>();
-      warpgroup_sync();
-      box(number).template combine<T>(sums + number * (kLines / 2), epilogue);
-      if ((number + 2) * kLines < columns_) warpgroup_sync();  // all have read it
-      copy(number + 2);
+      arrive();
+      Scalar<T>* const s = sums + number * (kLines / 2);
+      box(number).template take<T, kLines / 2>(0, [&](int i, Scalar<T> value) { s[i] = epilogue(s[i], value); });
+      leave(number);
+    }
+  }
+  /// Calls with(first, values) for those under the sums of the columns from `first` on.
+  template <class With>
+  __device__ __forceinline__ void for_columns(const With& with) const {
+#pragma unroll 1
+    for (int first = 0; first < columns_; first += kWarpgroupColumns) {
+      const int number = first / kLines, in_box = first % kLines;
+      if (in_box == 0) arrive();
+      Scalar<T> values[kWarpgroupColumns / 2];
+      box(number).template take<T, kWarpgroupColumns / 2>(in_box / 2,
+                                                          [&](int i, Scalar<T> value) { values[i] = value; });
+      if (in_box + kWarpgroupColumns == kLines) leave(number);
+      with(first, values);
     }
   }
 
@@ -160,6 +184,16 @@ class WarpgroupC {
   bool vectors_;        ///< lines begin at multiples of 16 bytes
 
   __device__ __forceinline__ Box box(int number) const { return {memory_, number % 2}; }
+  /// Waits for the next box.
+  __device__ __forceinline__ void arrive() const {
+    cp_async_wait<1>();
+    warpgroup_sync();
+  }
+  /// When the thread has read a box: has the next but one take its place.
+  __device__ __forceinline__ void leave(int number) const {
+    if ((number + 2) * kLines < columns_) warpgroup_sync();  // all have read it
+    copy(number + 2);
+  }
   /// Lines of a box, and elements of one, that exist.
   __device__ __forceinline__ int lines(int number) const {
     if constexpr (kTurned) return min(kLines, columns_ - number * kLines);
@@ -187,25 +221,42 @@ class WarpgroupC {
   }
 };
 
+/// Where a tile's elements go: to D, or to aux.
+template <class T>
+struct WarpgroupOutput {
+  Elements<T> matrices;
+  std::int64_t ld, stride;  ///< the stride: of the batch
+  const CUtensorMap* map;   ///< where bulk copies write it
+
+  static __device__ __forceinline__ WarpgroupOutput d(const WarpgroupArguments<T>& w) {
+    return {w.x.g.d, w.x.g.ldd, w.x.g.stride_d, &w.d};
+  }
+  static __device__ __forceinline__ WarpgroupOutput aux(const WarpgroupArguments<T>& w) {
+    const Aux<T>& aux = w.x.g.finish.aux;
+    return {aux.data, aux.ld, aux.stride, &w.aux};
+  }
+};
+
 /// The last columns of a tile that is not turned, fewer than a box has, in vectors. `first`: of them, in the tile.
 template <class T>
-__device__ __forceinline__ void write_rest(const WarpgroupBox<false>& box, const GemmArguments<T>& g,
+__device__ __forceinline__ void write_rest(const WarpgroupBox<false>& box, const WarpgroupOutput<T>& to, std::int64_t m,
                                            const WarpgroupPart& part, int first) {
   constexpr int kWidth = 8;
-  const int rows = int(min(g.m - part.first, std::int64_t(64)));
-  T* const d = g.d.elements() + (part.tile.batch * g.stride_d + part.first * g.ldd + part.tile.column + first);
+  const int rows = int(min(m - part.first, std::int64_t(64)));
+  T* const at = to.matrices.elements() + (part.tile.batch * to.stride + part.first * to.ld + part.tile.column + first);
 #pragma unroll 1
   for (int i = int(threadIdx.x) % 128; i < rows * kWidth; i += 128) {
     const int row = i / kWidth, in_row = i % kWidth;
     if (in_row * kWidth < part.columns - first)
-      *reinterpret_cast<uint4*>(d + row * g.ldd + in_row * kWidth) = box.vector(row, in_row);
+      *reinterpret_cast<uint4*>(at + row * to.ld + in_row * kWidth) = box.vector(row, in_row);
   }
 }
 
 /// By bulk copies, each of which may go on while the next box is laid out. `memory`: of the warpgroup.
 template <bool kTurned, class T, int kSums>
 __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                           const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
+                                           const WarpgroupArguments<T>& w, const WarpgroupOutput<T>& to,
+                                           const WarpgroupPart& part) {
   using Box = WarpgroupBox<kTurned>;
   constexpr int kLines = Box::kLines;
   const bool copies = elected();
@@ -222,7 +273,7 @@ __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T
       // A box would reach into the next tile: beyond the end of D it writes nothing.
       if (first + kLines > w.tile.columns && part.tile.column + w.tile.columns < w.x.g.n) {
         warpgroup_sync();
-        return write_rest(box, w.x.g, part, first);
+        return write_rest(box, to, w.x.g.m, part, first);
       }
     }
     fence_for_bulk_copies();  // bulk copies read by another way
@@ -231,7 +282,7 @@ __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T
     const int column = int(part.tile.column) + first, lines = kTurned ? min(kLines, part.columns - first) : kLines;
 #pragma unroll 1
     for (int line = warp * w.box_rows; line < lines; line += 4 * w.box_rows)
-      store_box(w.d, shared_address(box.line(line)), kTurned ? int(part.first) : column,
+      store_box(*to.map, shared_address(box.line(line)), kTurned ? int(part.first) : column,
                 line + (kTurned ? column : int(part.first)), int(part.tile.batch));
     stores_commit();
   }
@@ -241,14 +292,13 @@ __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T
 /// one by one. The product is turned.
 template <class T, int kSums>
 __device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
-  const GemmArguments<T>& g = w.x.g;
+                                            const WarpgroupOutput<T>& out, std::int64_t m, const WarpgroupPart& part) {
   using Box = WarpgroupBox<true>;
   constexpr int kLines = Box::kLines;
   const int warp = int(threadIdx.x) % 128 / 32, element = int(threadIdx.x) % 32 * 2;
-  const int length = int(min(g.m - part.first, std::int64_t(64)));
-  auto* const d = reinterpret_cast<std::uint16_t*>(g.d.elements()) + part.tile.batch * g.stride_d +
-                  part.tile.column * g.ldd + part.first;
+  const int length = int(min(m - part.first, std::int64_t(64)));
+  auto* const at_part = reinterpret_cast<std::uint16_t*>(out.matrices.elements()) + part.tile.batch * out.stride +
+                        part.tile.column * out.ld + part.first;
 #pragma unroll
   for (int first = 0; first < 2 * kSums; first += kLines) {
     if (first >= part.columns) return;
@@ -260,7 +310,7 @@ __device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<
     const int lines = min(kLines, part.columns - first);
 #pragma unroll 4
     for (int line = warp; line < lines; line += 4) {
-      std::uint16_t* const to = d + (first + line) * g.ldd;
+      std::uint16_t* const to = at_part + (first + line) * out.ld;
       const int odd = int(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), at = element + odd;
       const std::uint32_t low = box.word(line, element);
       const std::uint32_t high = box.word(line, element + 2 < 64 ? element + 2 : element);

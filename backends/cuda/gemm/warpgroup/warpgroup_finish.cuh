@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the sums of a warpgroup become elements of D: alpha, C, bias and activation in the registers of the sums, then
-/// rounded and laid out in shared memory for bulk copies or words, or in pairs from where they are. What runs once a
-/// tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
+/// How the sums of a warpgroup become elements of D: alpha, C, bias, aux and activation in the registers of the sums,
+/// then rounded and laid out in shared memory for bulk copies or words, or in pairs from where they are. What runs once
+/// a tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
 #pragma once
 
 #include "../tile_writer.cuh"
@@ -17,9 +17,6 @@
 #include <cstdint>
 
 namespace tessera::cuda {
-
-/// Columns whose registers a loop selects at a time.
-inline constexpr int kWarpgroupColumns = 32;
 
 /// Calls `with` with the number of the first sum of the columns from `first` on: one of a jump's targets.
 template <int kSums, class With>
@@ -135,22 +132,23 @@ __device__ __forceinline__ void scale(Scalar<T> (&sums)[kSums], const Epilogue<T
   for (Scalar<T>& sum : sums) sum = epilogue(sum, Scalar<T>(0));
 }
 
-/// sums = alpha sums + beta C, of D in pairs.
-template <class Place, class T, int kSums>
-__device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArguments<T>& g,
-                                        const Epilogue<T>& epilogue, const WarpgroupPart& part) {
+/// Calls with(first, values) for those, of a matrix of D's size, under the sums of the columns from `first` on. D is
+/// written in pairs.
+template <class Place, class T, class With>
+__device__ __forceinline__ void for_columns(const Elements<T>& matrices, std::int64_t ld, std::int64_t stride,
+                                            const GemmArguments<T>& g, const WarpgroupPart& part, const With& with) {
   using S = Scalar<T>;
   const WarpgroupPairs<Place> exist(g, part);
-  const Elements<T> c = g.c + (part.tile.batch * g.stride_c + exist.offset(part, g.ldc));
-  const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && exist.whole;
+  const Elements<T> from = matrices + (part.tile.batch * stride + exist.offset(part, ld));
+  const bool pairs = from.template at_vector<2>() && ld % 2 == 0 && exist.whole;
 #pragma unroll 1
   for (int first = 0; first < part.columns; first += kWarpgroupColumns) {
-    S of_c[kWarpgroupColumns / 2];
+    S values[kWarpgroupColumns / 2];
 #pragma unroll
     for (int i = 0; i < kWarpgroupColumns / 4; ++i) {
       const int four = first / 8 + i / 2, pair = i % 2;
-      S &one = of_c[Place::first(i / 2, pair)], &other = of_c[Place::second(i / 2, pair)];
-      const Elements<T> at = c + (Place::line(four, pair) * g.ldc + Place::along(four));
+      S &one = values[Place::first(i / 2, pair)], &other = values[Place::second(i / 2, pair)];
+      const Elements<T> at = from + (Place::line(four, pair) * ld + Place::along(four));
       one = other = S(0);
       if (pairs && exist.has_first(four, pair)) {
         const auto both = at.template read<2>();
@@ -160,10 +158,40 @@ __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArgu
         if (exist.has_second(four, pair)) other = at[Place::kApart];
       }
     }
+    with(first, values);
+  }
+}
+
+/// sums = alpha sums + beta C, of D in pairs.
+template <class Place, class T, int kSums>
+__device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArguments<T>& g,
+                                        const Epilogue<T>& epilogue, const WarpgroupPart& part) {
+  const auto with = [&](int first, const Scalar<T>(&of_c)[kWarpgroupColumns / 2]) {
     with_columns<kSums>(first, [&](int from) {
 #pragma unroll
       for (int e = 0; e < kWarpgroupColumns / 2; ++e) sums[from + e] = epilogue(sums[from + e], of_c[e]);
     });
+  };
+  for_columns<Place>(g.c, g.ldc, g.stride_c, g, part, with);
+}
+
+/// sums = f'(aux) sums. kBoxes: aux comes by boxes, of which none is on its way where C was read.
+template <bool kBoxes, class Place, class T, int kSums>
+__device__ __forceinline__ void differentiate_sums(unsigned char* memory, Scalar<T> (&sums)[kSums],
+                                                   const GemmArguments<T>& g, const WarpgroupPart& part, bool begun) {
+  const auto with = [&](int first, Scalar<T>(&z)[kWarpgroupColumns / 2]) {
+    differentiate(g.finish.activation, z);
+    with_columns<kSums>(first, [&](int from) {
+#pragma unroll
+      for (int e = 0; e < kWarpgroupColumns / 2; ++e) sums[from + e] = __fmul_rn(sums[from + e], z[e]);
+    });
+  };
+  if constexpr (kBoxes) {
+    const auto aux = WarpgroupInput<T, Place::kTurned>::aux(memory, g, part);
+    if (!begun) aux.begin(false);
+    aux.for_columns(with);
+  } else {
+    for_columns<Place>(g.finish.aux.data, g.finish.aux.ld, g.finish.aux.stride, g, part, with);
   }
 }
 
@@ -195,20 +223,19 @@ __device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Fi
   }
 }
 
-/// D of the type of sums, or the sums of a slice, in pairs where it is aligned to them: four threads write a sector, or
+/// Of the type of sums, or the sums of a slice, in pairs where it is aligned to them: four threads write a sector, or
 /// where D is turned eight threads two.
 template <class Place, class T, int kSums>
-__device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], const WarpgroupArguments<T>& w,
-                                            const WarpgroupPart& part) {
+__device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], const SlicedArguments<T>& x,
+                                            const WarpgroupOutput<T>& out, const WarpgroupPart& part) {
   using S = Scalar<T>;
   using Pair = Vector<S, 2>;
-  const SlicedArguments<T>& x = w.x;
   const bool partial = x.partial != nullptr;
-  const std::int64_t ld = partial ? x.partial_ld : x.g.ldd, lines = Place::kTurned ? x.g.n : x.g.m;
+  const std::int64_t ld = partial ? x.partial_ld : out.ld, lines = Place::kTurned ? x.g.n : x.g.m;
   const std::int64_t matrix =
-      partial ? (part.slice * x.g.batch + part.tile.batch) * lines * ld : part.tile.batch * x.g.stride_d;
+      partial ? (part.slice * x.g.batch + part.tile.batch) * lines * ld : part.tile.batch * out.stride;
   const WarpgroupPairs<Place> exist(x.g, part);
-  S* const base = partial ? x.partial : reinterpret_cast<S*>(x.g.d.elements());
+  S* const base = partial ? x.partial : reinterpret_cast<S*>(out.matrices.elements());
   S* const to = base + matrix + exist.offset(part, ld);
   const bool pairs = reinterpret_cast<std::uintptr_t>(to) % sizeof(Pair) == 0 && ld % 2 == 0 && exist.whole;
 #pragma unroll
@@ -226,31 +253,39 @@ __device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], cons
   }
 }
 
-/// `memory`, `shared_bias`: of the warpgroup.
+/// `memory`, `shared_bias`: of the warpgroup. Where aux is stored, it is written first as D is then.
 template <WarpgroupWriting kWriting, class Place, class T, int kSums, int kN>
 __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&sums)[kSums],
                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part,
                                            const WarpgroupBias<T, kN>& bias, Scalar<T>* shared_bias) {
+  using enum WarpgroupWriting;
   const GemmArguments<T>& g = w.x.g;
-  if (kWriting != WarpgroupWriting::kPairs || w.x.partial == nullptr) {
+  const bool complete = kWriting != kPairs || w.x.partial == nullptr;
+  if (complete) {
     const Epilogue<T> epilogue(g);
     if (!epilogue.reads_c())
       scale<T>(sums, epilogue);
-    else if constexpr (kWriting == WarpgroupWriting::kPairs)
+    else if constexpr (kWriting == kPairs)
       combine<Place>(sums, g, epilogue, part);
     else
-      WarpgroupC<T, Place::kTurned>(memory, g, part).combine(sums, epilogue);
+      WarpgroupInput<T, Place::kTurned>::c(memory, g, part).combine(sums, epilogue);
     if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
-    if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish, part.columns);
+    if (g.finish.aux.is_read())
+      differentiate_sums<kWriting != kPairs, Place>(memory, sums, g, part, !epilogue.reads_c());
   }
-  if constexpr (kWriting == WarpgroupWriting::kPairs) {
-    write_pairs<Place>(sums, w, part);
-  } else {
-    if (part.first >= g.m) return;
-    if constexpr (kWriting == WarpgroupWriting::kBulk)
-      write_bulk<Place::kTurned>(memory, sums, w, part);
+  const bool activates = complete && g.finish.activation != TESSERA_ACTIVATION_NONE && !g.finish.aux.is_read();
+  if (kWriting != kPairs && part.first >= g.m) return;
+#pragma unroll 1
+  for (bool to_aux = complete && g.finish.aux.is_stored();; to_aux = false) {
+    if (activates && !to_aux) activate_sums(sums, g.finish, part.columns);
+    const WarpgroupOutput<T> out = to_aux ? WarpgroupOutput<T>::aux(w) : WarpgroupOutput<T>::d(w);
+    if constexpr (kWriting == kPairs)
+      write_pairs<Place>(sums, w.x, out, part);
+    else if constexpr (kWriting == kBulk)
+      write_bulk<Place::kTurned>(memory, sums, w, out, part);
     else
-      write_words(memory, sums, w, part);
+      write_words(memory, sums, out, g.m, part);
+    if (!to_aux) return;
   }
 }
 

@@ -94,7 +94,7 @@ constexpr bool warpgroup_has_fragments(const WarpgroupLayout& layout) {
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
-  CUtensorMap d;  ///< where bulk copies write it
+  CUtensorMap d, aux;  ///< where bulk copies write them
   SlicedArguments<T> x;
   WarpgroupOrder order;
   WarpgroupTile tile;

@@ -44,7 +44,7 @@ __device__ __forceinline__ void write_piece(const unsigned char* memory, const T
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
     }
-    finish.activate_all(values.value);
+    finish.activate_at(row, column, values);
     target.store(row, column, values);
   }
 }
@@ -63,7 +63,7 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
   const TileTarget<T> target =
       target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);
   const Finish<T> finish = to_partial ? Finish<T>{} : g.finish.at(tile.batch, first, tile.column);
-  const bool vectors = target.template aligned<kWidth>();
+  const bool vectors = target.template aligned<kWidth>() && finish.template aligned<kWidth>();
   const int lane = int(threadIdx.x) % 32;
   unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 8;
   // One loop, and in it a branch to the registers of a piece: what writes them is there once.
@@ -165,14 +165,15 @@ __device__ __forceinline__ void write_four(const TileTarget<T>& target, const Fi
     if (finish.bias)
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) values.value[e] += finish.bias_at(finish.per_row ? row : at + e);
-    finish.activate_all(values.value);
+    finish.activate_at(row, at, values);
     target.store(row, at, values);
   };
   if (vectors) return finished(target.combined(row, column, sums), column);
-#pragma unroll
-  for (int e = 0; e < 4; ++e)
-    if (column + e < target.columns)
-      finished(target.combined(row, column + e, Vector<Scalar<T>, 1>{{sums.value[e]}}), column + e);
+#pragma unroll 1
+  for (int e = 0; e < 4 && column + e < target.columns; ++e) {  // selects: an array that is indexed lies in memory
+    const Scalar<T> lower = e == 0 ? sums.value[0] : sums.value[1], upper = e == 2 ? sums.value[2] : sums.value[3];
+    finished(target.combined(row, column + e, Vector<Scalar<T>, 1>{{e < 2 ? lower : upper}}), column + e);
+  }
 }
 
 /// The multiplying threads of all blocks of a cluster, whose blocks have a slice of the tile each: every so many rows
@@ -198,9 +199,8 @@ __device__ __forceinline__ void write_cluster(unsigned char* ring, const Scalar<
   const int rows = kTurned ? of_n : of_m, columns = kTurned ? of_m : of_n;
   const GemmTile in_d = kTurned ? GemmTile{tile.column, tile.row, tile.batch} : tile;
   const TileTarget<T> target = target_of(x, in_d, rank, rows, columns, false);
-  Finish<T> finish = g.finish.at(tile.batch, tile.row, tile.column);
-  finish.per_row = finish.per_row != kTurned;
-  const bool vectors = target.template aligned<4>();
+  const Finish<T> finish = (kTurned ? g.finish.turn() : g.finish).at(tile.batch, in_d.row, in_d.column);
+  const bool vectors = target.template aligned<4>() && finish.template aligned<4>();
   // Places of four columns in the rows of this block, two at a time.
   constexpr int kPlaces = 2;
   const int across = TileSums::columns_of(w.tile) / 4;

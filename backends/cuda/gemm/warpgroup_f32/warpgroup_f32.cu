@@ -215,7 +215,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      why_unsupported,
      warpgroup_f32_offers,
      make_warpgroup_f32,
-     {.narrow = true, .epilogue = true, .ordered = true, .mixed = true},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .mixed = true},
      &kPreparation},
     0};
 
