@@ -24,9 +24,9 @@ namespace {
 
 using plugin::ceil_div;
 
-constexpr int kWarps = 8;
+constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr std::int64_t kMostBlocks = 512;  ///< that are worth it
-constexpr std::int64_t kLeast = 4;         ///< accesses of a warp to a part
+constexpr std::int64_t kLeast = 4;         ///< accesses of a thread to a part
 
 /// What is added up: the matrices of each of `vectors` vectors, in so many parts.
 template <class T>
@@ -39,6 +39,7 @@ struct SumArguments {
   bool aligned;                            ///< whether 16 bytes can be read at once
   Elements<T> to;
   std::int64_t increment, vector_stride;  ///< of what is written
+  int along;                              ///< threads for a row
   std::int64_t parts;
   S* partial;         ///< vectors x parts x values
   unsigned* arrived;  ///< parts of each sum that are there, 0 between launches
@@ -46,17 +47,11 @@ struct SumArguments {
   static constexpr int kWidth = kVectorWidth<T>;
   using Some = Vector<S, kWidth>;
 
-  /// Accesses of a warp to a row.
-  __host__ __device__ std::int64_t across() const { return plugin::ceil_div(columns, std::int64_t(32 * kWidth)); }
-  /// Zeros beyond the last column.
-  __device__ __forceinline__ Some read(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
-    const T* const at = from + (matrix * stride + row * ld + column);
-    if (aligned && column + kWidth <= columns) return widened(*reinterpret_cast<const Vector<T, kWidth>*>(at));
-    Some values{};
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e)
-      if (column + e < columns) values.value[e] = widened(at[e]);
-    return values;
+  /// Accesses of `along` threads to a row.
+  __host__ __device__ std::int64_t across() const { return plugin::ceil_div(columns, std::int64_t(along * kWidth)); }
+  /// The first of neighbours in a row.
+  __device__ __forceinline__ const T* at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    return from + (matrix * stride + row * ld + column);
   }
   __device__ __forceinline__ void write(std::int64_t vector, std::int64_t i, S sum) const {
     (to + (vector * vector_stride + i * increment)).write(Vector<S, 1>{{sum}});
@@ -67,6 +62,21 @@ template <class S, int kWidth>
 __device__ __forceinline__ void add(Vector<S, kWidth>& sums, const Vector<S, kWidth>& values) {
 #pragma unroll
   for (int e = 0; e < kWidth; ++e) sums.value[e] += values.value[e];
+}
+
+/// Calls with(read) once, where read(place) gives neighbours, of which `count` exist: the others are 0. The choice how
+/// is made once for all of them.
+template <int kWidth, class T, class With>
+__device__ __forceinline__ void with_reading(bool vectors, std::int64_t count, const With& with) {
+  if (vectors && count >= kWidth)
+    return with([](const T* at) { return widened(read_at_once<Vector<T, kWidth>>(at)); });
+  with([count](const T* at) {
+    Vector<Scalar<T>, kWidth> values{};
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e)
+      if (e < count) values.value[e] = widened(at[e]);
+    return values;
+  });
 }
 
 /// For one thread of those who have written a part, when all have: whether the others' are there, too.
@@ -89,52 +99,58 @@ __device__ __forceinline__ Values read_written(const Values* from) {
   return values;
 }
 
-/// Sums of columns: a block's warps take every so many rows of a part.
+/// Sums of columns: lines of `along` threads take every so many rows of a part.
 template <class T>
-__global__ void __launch_bounds__(32 * kWarps) sum_columns_kernel(const __grid_constant__ SumArguments<T> x) {
+__global__ void __launch_bounds__(kThreads) sum_columns_kernel(const __grid_constant__ SumArguments<T> x) {
   using Some = typename SumArguments<T>::Some;
   constexpr int kWidth = SumArguments<T>::kWidth;
-  __shared__ Some of_warps[kWarps][32];
+  __shared__ Some of_lines[kThreads];
   __shared__ bool last;
   start_successor();
   wait_for_predecessor();  // which made the matrices
-  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  const int in_line = int(threadIdx.x) % x.along, line = int(threadIdx.x) / x.along, lines = kThreads / x.along;
   const std::int64_t across = x.across(), unit = blockIdx.x / across, vector = unit / x.parts, part = unit % x.parts;
-  const std::int64_t column = (blockIdx.x % across * 32 + lane) * kWidth, rows = x.rows * x.matrices;
+  const std::int64_t place = (blockIdx.x % across * x.along + in_line) * kWidth;
+  const std::int64_t rows = x.rows * x.matrices, end = rows * (part + 1) / x.parts;
   Some sums{};
-  /// The sum of what a block's warps have, which the first one gets.
-  const auto add_warps = [&] {
-    of_warps[warp][lane] = sums;
+  // The sum of what a block's lines have, which the first one gets.
+  const auto add_lines = [&] {
+    of_lines[threadIdx.x] = sums;
     __syncthreads();
-    for (int other = 1; warp == 0 && other < kWarps; ++other) add(sums, of_warps[other][lane]);
+    for (int other = 1; line == 0 && other < lines; ++other) add(sums, of_lines[other * x.along + in_line]);
   };
-#pragma unroll 4
-  for (std::int64_t row = rows * part / x.parts + warp; row < rows * (part + 1) / x.parts; row += kWarps) {
-    const std::int64_t matrix = x.matrices == 1 ? 0 : row / x.rows;
-    add(sums, x.read(vector * x.matrices + matrix, row - matrix * x.rows, column));
-  }
-  add_warps();
+  with_reading<kWidth, T>(x.aligned, x.columns - place, [&](const auto& read) {
+    for (std::int64_t row = rows * part / x.parts + line; row < end;) {
+      const std::int64_t matrix = x.matrices == 1 ? 0 : row / x.rows, first = matrix * x.rows;
+      const std::int64_t stop = min(end, first + x.rows);
+#pragma unroll 8
+      for (; row < stop; row += lines) add(sums, read(x.at(vector * x.matrices + matrix, row - first, place)));
+    }
+  });
+  add_lines();
   if (x.parts > 1) {
-    auto* const partial = x.partial + vector * x.parts * across * 32 * kWidth + column;
-    const auto place = [&](std::int64_t i) { return reinterpret_cast<Some*>(partial + i * across * 32 * kWidth); };
-    if (warp == 0) *place(part) = sums;
+    const std::int64_t values = across * x.along * kWidth;
+    const auto of_part = [&](std::int64_t i) {
+      return reinterpret_cast<Some*>(x.partial + (vector * x.parts + i) * values + place);
+    };
+    if (line == 0) *of_part(part) = sums;
     __syncthreads();
     if (threadIdx.x == 0) last = arrives_last(x.arrived + (vector * across + blockIdx.x % across), x.parts);
     __syncthreads();
     if (!last) return;
     sums = {};
 #pragma unroll 4
-    for (std::int64_t i = warp; i < x.parts; i += kWarps) add(sums, read_written(place(i)));
-    add_warps();
+    for (std::int64_t i = line; i < x.parts; i += lines) add(sums, read_written(of_part(i)));
+    add_lines();
   }
 #pragma unroll
   for (int e = 0; e < kWidth; ++e)
-    if (warp == 0 && column + e < x.columns) x.write(vector, column + e, sums.value[e]);
+    if (line == 0 && place + e < x.columns) x.write(vector, place + e, sums.value[e]);
 }
 
 /// Sums of rows: a warp adds a part of one.
 template <class T>
-__global__ void __launch_bounds__(32 * kWarps) sum_rows_kernel(const __grid_constant__ SumArguments<T> x) {
+__global__ void __launch_bounds__(kThreads) sum_rows_kernel(const __grid_constant__ SumArguments<T> x) {
   using S = Scalar<T>;
   using Some = typename SumArguments<T>::Some;
   constexpr int kWidth = SumArguments<T>::kWidth;
@@ -144,17 +160,28 @@ __global__ void __launch_bounds__(32 * kWarps) sum_rows_kernel(const __grid_cons
   const std::int64_t unit = std::int64_t(blockIdx.x) * kWarps + threadIdx.x / 32, line = unit / x.parts;
   if (line >= x.vectors * x.rows) return;
   const std::int64_t part = unit % x.parts, vector = line / x.rows, row = line % x.rows;
-  const std::int64_t across = x.across(), accesses = across * x.matrices;
+  const std::int64_t across = x.across(), accesses = across * x.matrices, end = accesses * (part + 1) / x.parts;
   const auto of_warp = [](S sum) {
 #pragma unroll
     for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
     return sum;
   };
   Some sums{};
+  const auto read_all = [&](std::int64_t first, std::int64_t stop, std::int64_t count) {
+    with_reading<kWidth, T>(x.aligned, count, [&](const auto& read) {
 #pragma unroll 4
-  for (std::int64_t i = accesses * part / x.parts; i < accesses * (part + 1) / x.parts; ++i) {
-    const std::int64_t matrix = x.matrices == 1 ? 0 : i / across;
-    add(sums, x.read(vector * x.matrices + matrix, row, ((i - matrix * across) * 32 + lane) * kWidth));
+      for (std::int64_t i = first; i < stop; ++i) {
+        const std::int64_t matrix = x.matrices == 1 ? 0 : i / across;
+        add(sums, read(x.at(vector * x.matrices + matrix, row, ((i - matrix * across) * 32 + lane) * kWidth)));
+      }
+    });
+  };
+  // The last access to a row may reach beyond it.
+  for (std::int64_t i = accesses * part / x.parts; i < end;) {
+    const std::int64_t at_end = (i / across + 1) * across - 1, stop = min(at_end, end);
+    read_all(i, stop, kWidth);
+    if (stop < end) read_all(stop, stop + 1, x.columns - ((across - 1) * 32 + lane) * kWidth);
+    i = stop + 1;
   }
   S sum = 0;
 #pragma unroll
@@ -183,20 +210,22 @@ class BiasSums {
         stream_(context.stream()),
         kernel_(g.per_row ? sum_rows_kernel<T> : sum_columns_kernel<T>),
         whole_(whole_vectors(g.dtype, {g.ldd, g.batch > 1 ? g.stride_d : 0})) {
+    int along = 32;  // of few columns fewer threads, and more rows
+    while (!g.per_row && along > 1 && (along / 2) * kVectorWidth<T> >= g.n) along /= 2;
     const bool shared = g.shared();
-    x_ = {nullptr,     g.m,      g.n, g.ldd,   g.stride_d, shared ? g.batch : 1, shared ? 1 : g.batch, false, {},
-          g.increment, g.stride, 1,   nullptr, nullptr};
+    x_ = {nullptr,  g.m,   g.n, g.ldd,   g.stride_d, shared ? g.batch : 1, shared ? 1 : g.batch, false, {}, g.increment,
+          g.stride, along, 1,   nullptr, nullptr};
     prepare(kernel_);
     early_.early = can_start_early(kernel_);
-    // Of rows a warp makes a part, of 32 accesses' columns a block.
+    // Of rows a warp makes a part, of columns a block.
     const std::int64_t sums = std::max<std::int64_t>(x_.vectors * (g.per_row ? g.m : x_.across()), 1);
-    const std::int64_t accesses = x_.matrices * (g.per_row ? x_.across() : g.m / kWarps);
+    const std::int64_t accesses = x_.matrices * (g.per_row ? x_.across() : g.m * along / kThreads);
     const std::int64_t most = kMostBlocks * (g.per_row ? kWarps : 1) / sums;
     x_.parts = std::max<std::int64_t>(std::min(accesses / kLeast, most), 1);
     if (g.m == 0 || g.n == 0) return;
     blocks_ = g.per_row ? ceil_div(sums * x_.parts, std::int64_t(kWarps)) : sums * x_.parts;
     if (x_.parts == 1) return;
-    const auto values = std::size_t(sums * x_.parts * (g.per_row ? 1 : 32 * kVectorWidth<T>));
+    const auto values = std::size_t(sums * x_.parts * (g.per_row ? 1 : along * kVectorWidth<T>));
     const std::vector<std::byte> zeros(values * sizeof(Scalar<T>) + std::size_t(sums) * sizeof(unsigned));
     memory_ = std::make_shared<DeviceTable>(context, zeros.data(), zeros.size());
     x_.partial = memory_->template as<Scalar<T>>(), x_.arrived = reinterpret_cast<unsigned*>(x_.partial + values);
@@ -208,7 +237,7 @@ class BiasSums {
     x.from = static_cast<const T*>(d), x.aligned = whole_ && at_vector(d);
     x.to = {bias, sizeof(T) != plugin::size_of(g_.dtype_bias)};
     const DeviceGuard guard(device_);
-    launch(kernel_, dim3(unsigned(blocks_)), dim3(32 * kWarps), 0, stream_, early_, x);
+    launch(kernel_, dim3(unsigned(blocks_)), dim3(kThreads), 0, stream_, early_, x);
   }
 
  private:

@@ -61,8 +61,8 @@ class Elements {
 
   template <int kWidth>
   __device__ __forceinline__ Vector<S, kWidth> read() const {
-    if (wide()) return *static_cast<const Vector<S, kWidth>*>(data_);
-    return widened(*static_cast<const Vector<T, kWidth>*>(data_));
+    if (wide()) return read_at_once<Vector<S, kWidth>>(data_);
+    return widened(read_at_once<Vector<T, kWidth>>(data_));
   }
   __device__ __forceinline__ S operator[](std::int64_t i) const { return (*this + i).template read<1>().value[0]; }
 
