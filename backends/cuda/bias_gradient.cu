@@ -68,8 +68,7 @@ __device__ __forceinline__ void add(Vector<S, kWidth>& sums, const Vector<S, kWi
 /// is made once for all of them.
 template <int kWidth, class T, class With>
 __device__ __forceinline__ void with_reading(bool vectors, std::int64_t count, const With& with) {
-  if (vectors && count >= kWidth)
-    return with([](const T* at) { return widened(read_at_once<Vector<T, kWidth>>(at)); });
+  if (vectors && count >= kWidth) return with([](const T* at) { return widened(read_at_once<Vector<T, kWidth>>(at)); });
   with([count](const T* at) {
     Vector<Scalar<T>, kWidth> values{};
 #pragma unroll

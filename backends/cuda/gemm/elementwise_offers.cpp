@@ -16,8 +16,8 @@ std::string elementwise_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void elementwise_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                         plugin::OfferList& offers) {
-  const double matrices = p.aux == TESSERA_AUX_NONE ? 1.0 : 1.5;  // each read and written
-  offers.add({{}, pass_seconds(matrices * operand_bytes(p), machine) + finishing_seconds(p, machine)});
+  // As the others' models, which do not count C and aux either.
+  offers.add({{}, operand_bytes(p) / machine.memory_rate + finishing_seconds(p, machine)});
 }
 
 }  // namespace tessera::cuda
