@@ -5,6 +5,8 @@
 /// Neighbours in memory that are read and written at once.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 #include <cstring>
 
