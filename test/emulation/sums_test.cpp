@@ -7,6 +7,7 @@
 #undef __shared__
 #define __shared__ static  // blocks run one after the other
 
+#include "../unit/problems.hpp"
 #include "random.hpp"
 
 #include <bias_sums.cuh>
@@ -65,18 +66,18 @@ void check_sums(plugin::GemmProblem p, bool vectors, test::Random& random) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sums of D's rows and columns are right for every size and place", "", float, double, bfloat16) {
+TEMPLATE_TEST_CASE("sums of D's rows and columns are right for every size and place", "", float, bfloat16) {
   test::Random random("sums");
   constexpr std::int64_t kSizes[][2] = {{1, 1}, {7, 3}, {300, 5}, {64, 130}, {513, 140}, {3, 2000}, {1100, 9}};
   for (const bool per_row : {false, true})
-    for (const auto [m, n] : kSizes)
+    for (const auto& [m, n] : kSizes)
       for (const std::int64_t batch : {1, 3})
-        for (const std::int64_t gap : {0, 3, 16})
+        for (const std::int64_t gap : {0, 3})
           for (const bool vectors : {false, true}) {
-            plugin::GemmProblem p{};
-            p.dtype_d = p.dtype_bias = kDType<TestType>;
+            auto p = test::product(tessera_dtype(kDType<TestType>), m, n, 0, batch);
+            p.dtype_bias = p.dtype_d;
             p.bias_gradient = per_row ? TESSERA_BIAS_PER_ROW : TESSERA_BIAS_PER_COLUMN;
-            p.m = m, p.n = n, p.batch = batch, p.ldd = n + gap, p.stride_d = m * p.ldd + gap;
+            p.ldd = n + gap, p.stride_d = m * p.ldd + gap;
             p.bias_increment = 2, p.bias_stride = random.integer(0, 1);
             check_sums<TestType>(p, vectors, random);
           }

@@ -329,8 +329,7 @@ TEST_CASE("one or two rows or columns are for skinny, batches of small matrices 
   CHECK(choice(problem(TESSERA_F32, 32, 32, 32, 10000), h100()) == "small");
   CHECK(choice(problem(TESSERA_F64, 32, 32, 32, 10000), h100()) == "multistage");
   for (const tessera_dtype dtype : {TESSERA_F64, TESSERA_F32, TESSERA_F16, TESSERA_BF16})
-    for (const std::int64_t n : {1, 30, 1000, 20000})
-      CHECK(choice(problem(dtype, 500, n, 0), h100()) == "elementwise");
+    for (const std::int64_t n : {1, 30, 1000, 20000}) CHECK(choice(problem(dtype, 500, n, 0), h100()) == "elementwise");
 }
 
 TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
