@@ -164,8 +164,8 @@ typedef struct tessera_plan_options {
   int32_t sm_limit;
   int32_t reserved; /**< 0 */
   /** What the plan takes in the place of B, or null. It stays alive as long as the plan. `context` is of the same
-   * backend and device, or null for its own. The descriptor is that with which it was prepared, but for m, C, D, bias
-   * and activation, and the batch where B was one matrix; ldb and stride_b, unless that is 0, are not looked at.
+   * backend and device, or null for its own. The descriptor is that with which it was prepared, but for m, C, D, bias,
+   * activation and aux, and the batch where B was one matrix; ldb and stride_b, unless that is 0, are not looked at.
    * Executions pass a null pointer for B. */
   const tessera_prepared* prepared;
 } tessera_plan_options;

@@ -231,8 +231,9 @@ typedef struct tessera_gemm_desc {
   tessera_dtype dtype_b;
   tessera_aux aux;
   int32_t reserved;   /**< must be 0 */
-  int64_t ldaux;      /**< elements from one row or column of aux to the next, or TESSERA_PACKED */
-  int64_t stride_aux; /**< elements from one aux of the batch to the next, or TESSERA_PACKED; 0: one, that is read */
+  int64_t ldaux;      /**< elements from one row or column of aux to the next; 0 or TESSERA_PACKED: no gaps */
+  int64_t stride_aux; /**< elements from one aux of the batch to the next, or TESSERA_PACKED, as 0 is beside ldaux = 0;
+                           0 beside another: one for all, that is read */
 } tessera_gemm_desc;
 
 /** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
@@ -266,8 +267,8 @@ static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t
                                   0,
                                   TESSERA_AUX_NONE,
                                   0,
-                                  TESSERA_PACKED,
-                                  TESSERA_PACKED};
+                                  0,
+                                  0};
   return desc;
 }
 

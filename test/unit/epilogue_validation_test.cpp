@@ -108,6 +108,16 @@ TEST_CASE("what says nothing of a product without a bias is not looked at", "[va
   CHECK_NOTHROW(GemmPlan(context, desc));
 }
 
+TEST_CASE("aux without a leading dimension has no gaps, and nor have its matrices", "[validation]") {
+  Context context = fake();
+  GemmDesc desc{.m = 2, .n = 3, .k = 1, .batch = 2, .activation = Activation::relu};
+  desc.aux = Aux::store, desc.ldaux = 0, desc.stride_aux = 0;
+  const std::vector<float> a(4, -1.0f), b(6, 2.0f);
+  std::vector<float> c(12), z(12);
+  GemmPlan(context, desc).execute(1, a, b, 0, c, aux(z));
+  CHECK(z == std::vector<float>(12, -2.0f));
+}
+
 TEST_CASE("bad operands beside A, B and C are refused, and the plan works on", "[validation]") {
   Working w;
   const auto refused = [&](const char* what, const std::vector<std::string>& parts, auto&& body) {
