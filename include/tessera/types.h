@@ -232,8 +232,7 @@ typedef struct tessera_gemm_desc {
   tessera_aux aux;
   int32_t reserved;   /**< must be 0 */
   int64_t ldaux;      /**< elements from one row or column of aux to the next; 0 or TESSERA_PACKED: no gaps */
-  int64_t stride_aux; /**< elements from one aux of the batch to the next, or TESSERA_PACKED, as 0 is beside ldaux = 0;
-                           0 beside another: one for all, that is read */
+  int64_t stride_aux; /**< as stride_c; 0: TESSERA_PACKED beside ldaux = 0, beside another one for all, that is read */
 } tessera_gemm_desc;
 
 /** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
