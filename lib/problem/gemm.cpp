@@ -109,10 +109,8 @@ void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
     invalid("aux", d.aux, "must be none (0) where there is no activation: set activation, too");
   if (d.reserved != 0) invalid("reserved", d.reserved, "must be 0");
   if (d.aux == TESSERA_AUX_NONE) d.ldaux = 0, d.stride_aux = 0;
-  if (d.aux != TESSERA_AUX_NONE && d.ldaux == 0) {
-    d.ldaux = TESSERA_PACKED;
-    if (d.stride_aux == 0) d.stride_aux = TESSERA_PACKED;
-  }
+  if (d.aux != TESSERA_AUX_NONE && d.ldaux == 0)
+    d.ldaux = TESSERA_PACKED, d.stride_aux = d.stride_aux == 0 ? TESSERA_PACKED : d.stride_aux;
   if (d.bias == TESSERA_BIAS_NONE) {  // what says nothing is not looked at
     d.dtype_bias = 0, d.bias_increment = 0, d.bias_stride = 0;
     return;
