@@ -173,6 +173,15 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
   fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
 }
 
+TEST_CASE("the sums of a bias's gradient keep to no multiprocessors, and say so") {
+  Context context("fake");
+  GemmDesc summed = kSmall;
+  summed.bias = Bias::gradient_per_column;
+  CHECK_NOTHROW(GemmPlan(context, summed));
+  CHECK_THAT(message_of(ErrorCode::unsupported, [&] { GemmPlan(context, summed, {.sm_limit = 5}); }),
+             ContainsSubstring("keeps no sm_limit: it must be 0"));
+}
+
 TEST_CASE("a plan keeps to some of a device's multiprocessors, or says by name what cannot") {
   Context context("fake");  // 16 of them; `tuned` can
   const auto made = [&](const PlanOptions& options) {

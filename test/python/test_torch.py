@@ -95,6 +95,21 @@ def test_training_has_the_bits_of_serving(activation, dtype, place):
         assert torch.equal(result, tt.linear(*leaves, activation))
 
 
+def test_who_traces_first_leaves_training_as_it_is(monkeypatch):
+    monkeypatch.setattr(tt, "_takes_aux", {})
+    expected = tt._stores_aux("cpu")
+    tt._takes_aux.clear()
+    torch.func.vmap(lambda x: x * tt._stores_aux("cpu"))(torch.ones(2))
+    assert tt._takes_aux == {"cpu": expected}
+
+
+def test_gradients_without_elements(place):
+    for shapes in [((2, 3, 0), (5, 0)), ((2, 3, 4), (0, 4)), ((0, 3, 4), (5, 4))]:
+        x, weight = (torch.zeros(s, device=place, requires_grad=True) for s in shapes)
+        tt.linear(x, weight).sum().backward()
+        assert x.grad.shape == x.shape and weight.grad.shape == weight.shape
+
+
 def test_fake_tensors_refuse_what_does_not_fit():
     with torch._subclasses.FakeTensorMode():
         with pytest.raises(RuntimeError, match="must agree"):

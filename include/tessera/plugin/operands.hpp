@@ -72,6 +72,8 @@ std::string why_not(const Algorithm<Context, Problem>& algorithm, const Problem&
   if constexpr (std::is_same_v<Problem, GemmProblem>) {
     if constexpr (!requires { &Context::summing; })
       if (problem.bias_gradient != TESSERA_BIAS_NONE) return "writes no gradient of a bias";
+    if (problem.bias_gradient != TESSERA_BIAS_NONE && problem.multiprocessors > 0)
+      return "what sums the gradient of a bias keeps no sm_limit: it must be 0";
     if (problem.form != nullptr && !problem.form->matrix && problem.form->name != algorithm.name)
       return "an operand was prepared as '" + problem.form->text() + "', which " + problem.form->name +
              " alone reads: prepare it for this algorithm";

@@ -15,6 +15,11 @@
 namespace tessera::python {
 namespace {
 
+/// What XLA itself says went wrong, which is its own to free.
+struct Reported {
+  xla::Error* error;
+};
+
 /// A call of XLA, which knows nothing of Python: arrays in C order, and what was chosen when it was traced.
 class Frame {
  public:
@@ -39,8 +44,8 @@ class Frame {
       throw Error(ErrorCode::unsupported, "JAX does not tell which device a call is for: update it");
     xla::StreamGet stream{sizeof stream, nullptr, call_.context, nullptr};
     xla::DeviceGet device{sizeof device, nullptr, call_.context, 0};
-    if (api.stream_get(&stream) != nullptr || api.device_get(&device) != nullptr)
-      throw Error(ErrorCode::internal, "JAX has no stream for a call on a device");
+    if (xla::Error* const error = api.stream_get(&stream)) throw Reported{error};
+    if (xla::Error* const error = api.device_get(&device)) throw Reported{error};
     return place_on_stream("cuda:" + std::to_string(device.device), stream.stream);
   }
 
@@ -142,12 +147,15 @@ template <void (*kBody)(const Frame&, bool), bool kOnDevice>
 xla::Error* handle(xla::Call* call) {
   if (call->extensions != nullptr && call->extensions->type == xla::kMetadata) {
     xla::Metadata& metadata = *reinterpret_cast<xla::MetadataExtension*>(call->extensions)->metadata;
-    metadata.version.major = 0, metadata.version.minor = call->api != nullptr ? call->api->version.minor : 3;
+    // It wants to hear its own number; that of 0.1 does not say which it is.
+    metadata.version.major = 0, metadata.version.minor = call->api != nullptr ? call->api->version.minor : 1;
     return nullptr;
   }
   try {
     kBody(Frame(*call), kOnDevice);
     return nullptr;
+  } catch (const Reported& reported) {
+    return reported.error;
   } catch (const Error& error) {
     const bool refused = error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::unsupported;
     return failure(*call, refused ? xla::kInvalidArgument : xla::kInternal, error.what());

@@ -3,7 +3,7 @@
 
 /// @file
 /// The binary interface of XLA's foreign functions 0.1 to 0.3, as far as this package's need it:
-/// https://openxla.org/xla/custom_call. Every structure but Scalar and Bytes begins with its size and its extensions.
+/// https://openxla.org/xla/custom_call. Structures begin with their size, so that newer ones may be longer.
 #pragma once
 
 #include <cstddef>

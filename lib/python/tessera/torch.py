@@ -9,7 +9,7 @@ The operators are `torch.ops.tessera.matmul`, `matmul_prepared`, `matmul_stored`
 torch.autocast operands come in its type first, as those of torch.matmul do. Needs PyTorch 2.4.
 """
 
-import functools
+import concurrent.futures
 import itertools
 import weakref
 from typing import Optional
@@ -151,7 +151,7 @@ def _gradients(ctx, a, b, gradient, of_bias=None):
     if wants_b:
         matrix, whole = a if a.dim() > 1 else a[None], gradient
         if b.dim() < 3 < matrix.dim() + 1:  # one product over all rows
-            matrix, whole = matrix.reshape(-1, a.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
+            matrix, whole = matrix.flatten(0, -2), gradient.flatten(0, -2)
         if ctx.turned:
             of_b = product(whole.mT, matrix, None, "", *options)
         elif b.dim() == 2 and b.stride(0) == 1:  # as that of a weight, so that nobody has to copy it
@@ -236,21 +236,28 @@ class _StoredProduct(torch.autograd.Function):
     backward = staticmethod(_backward_stored)
 
 
-@functools.cache
 def _try_aux(device: str) -> bool:
-    with torch._subclasses.fake_tensor.unset_fake_temporarily():
-        one, aux, bias = torch.ones(1, 1, device=device), torch.ones(1, 1, device=device), torch.ones(1, device=device)
-        try:
-            _core.matmul(one, one, activation="relu", aux=aux)
-            _core.activation_gradient(one, aux, "relu", bias_gradient=bias)
-        except RuntimeError:  # it refuses them
-            return False
+    one, aux, bias = torch.ones(1, 1, device=device), torch.ones(1, 1, device=device), torch.ones(1, device=device)
+    try:
+        _core.matmul(one, one, activation="relu", aux=aux)
+        _core.activation_gradient(one, aux, "relu", bias_gradient=bias)
+    except RuntimeError:  # it refuses them
+        return False
     return True
 
 
+_takes_aux = {}  # by the kind of device
+
+
 def _stores_aux(device: str) -> bool:
-    """Whether the backend for a device's arrays, or that the environment names, takes what training needs."""
-    return _try_aux(device)
+    """Whether the backend for a device's arrays, or that the environment names, takes what training needs. Tried once,
+    by a thread of its own, where nobody traces; not while a graph is captured, which it would break."""
+    if device not in _takes_aux:
+        if device == "cuda" and torch.cuda.is_current_stream_capturing():
+            return False
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            _takes_aux[device] = thread.submit(_try_aux, device).result()
+    return _takes_aux[device]
 
 
 # What torch.compiler.assume_constant_result does, which imports the compiler first: 0.9 s for who never compiles.
