@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "activation_gradient.hpp"
+
 #include "arguments.hpp"
 #include "hints.hpp"
 #include "module.hpp"
@@ -27,35 +29,21 @@ class ActivationGradient {
     require_c_order(result_, "out");
     if (!gradient_.in_c_order()) gradient_ = contiguous(gradient_, "gradient");
     if (!aux_.in_c_order()) aux_ = contiguous(aux_, "aux");
-    in_place_ = result_.data == gradient_.data;
     keep_apart(result_, aux_, "aux", stream_);
-    if (!in_place_) keep_apart(result_, gradient_, "gradient", stream_);
+    if (result_.data != gradient_.data) keep_apart(result_, gradient_, "gradient", stream_);
     n_ = gradient_.rank == 0 ? 1 : gradient_.shape[std::size_t(gradient_.rank - 1)];
     if (!bias_gradient.is_none()) take_bias(bias_gradient);
   }
 
   nb::object run(nb::handle activation, nb::handle backend) {
-    const tessera_dtype type = tessera_dtype(gradient_.dtype), scalar = scalar_dtype(gradient_.dtype);
-    tessera_gemm_desc desc = tessera_packed_gemm(type, n_ == 0 ? 0 : gradient_.size() / n_, n_, 0);
-    desc.dtype_d = type;
-    desc.activation = tessera_activation(activation_named(activation));
-    if (desc.activation == TESSERA_ACTIVATION_NONE) refuse_value("activation", activation, "the name of one");
-    desc.aux = TESSERA_AUX_DERIVATIVE;
-    tessera_operand operands[6] = {{nullptr, type, TESSERA_ROLE_A},
-                                   {nullptr, type, TESSERA_ROLE_B},
-                                   {gradient_.data, type, TESSERA_ROLE_C},
-                                   {aux_.data, type, TESSERA_ROLE_AUX}};
-    std::uint64_t count = 4;
-    if (!in_place_) operands[count++] = {result_.data, type, TESSERA_ROLE_D};
-    if (bias_) {
-      desc.bias = TESSERA_BIAS_GRADIENT_PER_COLUMN;
-      desc.dtype_bias = tessera_dtype(bias_->dtype);
-      operands[count++] = {bias_->data, desc.dtype_bias, TESSERA_ROLE_BIAS};
-    }
+    const auto function = tessera_activation(activation_named(activation));
+    if (function == TESSERA_ACTIVATION_NONE) refuse_value("activation", activation, "the name of one");
     const Place place = place_of(gradient_, backend, stream_);
-    const tessera_scalar scalars[] = {{scalar, 0, 0.0, 0.0}, {scalar, 0, 1.0, 0.0}};
-    BorrowedPlan plan(place, &desc, options_of(place.memory, nb::none(), nb::none(), nb::int_(0)));
-    unlocked([&] { plan.execute(operands, count, scalars, 2); });
+    const tessera_operand gradient{gradient_.data, tessera_dtype(gradient_.dtype), TESSERA_ROLE_C};
+    std::optional<tessera_operand> sums;
+    if (bias_) sums = {bias_->data, tessera_dtype(bias_->dtype), TESSERA_ROLE_BIAS};
+    const std::int64_t rows = n_ == 0 ? 0 : gradient_.size() / n_;
+    unlocked([&] { run_activation_gradient(place, function, rows, n_, gradient, aux_.data, result_.data, sums); });
     return finished(result_, gradient_, place);
   }
 
@@ -98,7 +86,6 @@ class ActivationGradient {
   nb::handle stream_;
   Array gradient_, aux_, result_;
   std::optional<Array> bias_;
-  bool in_place_ = false;
   std::int64_t n_ = 0;
 };
 
@@ -120,6 +107,35 @@ backend, stream: as in matmul.
 Raises ValueError, TypeError, MemoryError, or RuntimeError where no backend can do it.)";
 
 }  // namespace
+
+void run_product(const Place& place, const tessera_gemm_desc& desc, const tessera_operand* operands,
+                 std::uint64_t count, double alpha, double beta) {
+  PlanOptions options;
+  options.operands = place.memory;
+  BorrowedPlan plan(place, &desc, options);
+  const tessera_dtype scalar = scalar_dtype(DType(desc.dtype_d));
+  const tessera_scalar scalars[] = {{scalar, 0, alpha, 0.0}, {scalar, 0, beta, 0.0}};
+  plan.execute(operands, count, scalars, 2);
+}
+
+void run_activation_gradient(const Place& place, tessera_activation activation, std::int64_t rows, std::int64_t n,
+                             const tessera_operand& gradient, void* aux, void* made,
+                             const std::optional<tessera_operand>& sums) {
+  const tessera_dtype type = gradient.dtype;
+  tessera_gemm_desc desc = tessera_packed_gemm(type, rows, n, 0);
+  desc.dtype_d = type, desc.activation = activation, desc.aux = TESSERA_AUX_DERIVATIVE;
+  tessera_operand operands[6] = {{nullptr, type, TESSERA_ROLE_A},
+                                 {nullptr, type, TESSERA_ROLE_B},
+                                 {gradient.data, type, TESSERA_ROLE_C},
+                                 {aux, type, TESSERA_ROLE_AUX}};
+  std::uint64_t count = 4;
+  if (made != gradient.data) operands[count++] = {made, type, TESSERA_ROLE_D};
+  if (sums) {
+    desc.bias = TESSERA_BIAS_GRADIENT_PER_COLUMN, desc.dtype_bias = sums->dtype;
+    operands[count++] = *sums;
+  }
+  run_product(place, desc, operands, count, 0.0, 1.0);
+}
 
 void define_activation_gradient(nb::module_& module) {
   using namespace nb::literals;

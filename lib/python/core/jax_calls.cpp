@@ -3,6 +3,7 @@
 
 #include "jax_calls.hpp"
 
+#include "activation_gradient.hpp"
 #include "module.hpp"
 #include "xla_ffi.hpp"
 
@@ -79,17 +80,6 @@ tessera_operand operand_of(const xla::Buffer& x, tessera_role role) { return {x.
 /// An extent, counted from the last axis.
 std::int64_t extent(const xla::Buffer& x, std::int64_t from_end) { return x.dims[x.rank - from_end]; }
 
-void run(const Frame& frame, bool on_device, const tessera_gemm_desc& desc, const tessera_operand* operands,
-         std::uint64_t count, double alpha, double beta) {
-  const Place place = frame.place(on_device);
-  PlanOptions options;
-  options.operands = place.memory;
-  BorrowedPlan plan(place, &desc, options);
-  const tessera_dtype scalar = scalar_dtype(DType(desc.dtype_d));
-  const tessera_scalar scalars[] = {{scalar, 0, alpha, 0.0}, {scalar, 0, beta, 0.0}};
-  plan.execute(operands, count, scalars, 2);
-}
-
 /// a, b and maybe a bias of n values; the result, and maybe what the activation was applied to. Matrices, or a batch.
 void product(const Frame& frame, bool on_device) {
   const xla::Buffer &a = frame.argument(0), &b = frame.argument(1), &d = frame.result(0);
@@ -111,30 +101,19 @@ void product(const Frame& frame, bool on_device) {
   }
   if (frame.results() > 1)
     operands[count++] = operand_of(frame.result(1), TESSERA_ROLE_AUX), desc.aux = TESSERA_AUX_STORE;
-  run(frame, on_device, desc, operands, count, 1.0, 0.0);
+  run_product(frame.place(on_device), desc, operands, count, 1.0, 0.0);
 }
 
 /// The gradient of an activation's result and what that was applied to; the gradient of the latter, and maybe its sums
 /// over all axes but the last.
 void activation_gradient(const Frame& frame, bool on_device) {
-  const xla::Buffer &gradient = frame.argument(0), &aux = frame.argument(1), &made = frame.result(0);
-  const std::int64_t n = extent(made, 1);
+  const xla::Buffer& made = frame.result(0);
   std::int64_t rows = 1;
   for (std::int64_t axis = 0; axis + 1 < made.rank; ++axis) rows *= made.dims[axis];
-  tessera_gemm_desc desc = tessera_packed_gemm(dtype_of(made), rows, n, 0);
-  desc.dtype_d = dtype_of(made), desc.aux = TESSERA_AUX_DERIVATIVE;
-  desc.activation = tessera_activation(frame.whole("activation"));
-  tessera_operand operands[6] = {{nullptr, desc.dtype, TESSERA_ROLE_A},
-                                 {nullptr, desc.dtype, TESSERA_ROLE_B},
-                                 operand_of(gradient, TESSERA_ROLE_C),
-                                 operand_of(made, TESSERA_ROLE_D),
-                                 operand_of(aux, TESSERA_ROLE_AUX)};
-  std::uint64_t count = 5;
-  if (frame.results() > 1) {
-    operands[count++] = operand_of(frame.result(1), TESSERA_ROLE_BIAS);
-    desc.bias = TESSERA_BIAS_GRADIENT_PER_COLUMN, desc.dtype_bias = dtype_of(frame.result(1));
-  }
-  run(frame, on_device, desc, operands, count, 0.0, 1.0);
+  std::optional<tessera_operand> sums;
+  if (frame.results() > 1) sums = operand_of(frame.result(1), TESSERA_ROLE_BIAS);
+  run_activation_gradient(frame.place(on_device), tessera_activation(frame.whole("activation")), rows, extent(made, 1),
+                          operand_of(frame.argument(0), TESSERA_ROLE_C), frame.argument(1).data, made.data, sums);
 }
 
 xla::Error* failure(const xla::Call& call, xla::ErrorCode code, const char* message) {

@@ -130,9 +130,8 @@ def matmul(a, b, bias=None, activation: Optional[str] = None, *, compute: Option
     """activation(a @ b + bias), as tessera.matmul has it: the activation is applied before the only rounding.
 
     a, b: arrays of float16, bfloat16, float32 or float64, or of two of these, by numpy.matmul's rules; a batch that is
-    broadcast is copied first. bias: (n,), of the result's type, or float32 where that has 16
-    bits. compute: strict, bf16x6, f16x3 or tf32, for
-    float32; sums: any, ordered. Differentiable in a, b and bias, in reverse."""
+    broadcast is copied first. bias: (n,), of the result's type, or float32 where that has 16 bits. compute: strict,
+    bf16x6, f16x3 or tf32, for float32; sums: any, ordered. Differentiable in a, b and bias, in reverse."""
     return _matmul(jnp.asarray(a), jnp.asarray(b), bias, activation, compute, sums, False)
 
 
