@@ -5,8 +5,11 @@
 /// How many bf16 elements are sums of, and how many of their products are computed.
 #pragma once
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/problem.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 namespace tessera::cuda {
@@ -21,6 +24,16 @@ inline constexpr int kBf16Parts<bfloat16> = 1;
 
 inline int bf16_parts(tessera_dtype dtype) {
   return plugin::with_types(dtype, []<class T>(std::type_identity<T>) { return kBf16Parts<T>; });
+}
+
+/// Of k, in each slice of ordered sums of products of parts, whatever rows there are: few rows need slices to fill a
+/// device, the more so where there are few columns; many add them up one after another.
+inline std::int64_t ordered_parts_slice(const plugin::GemmProblem& p) {
+  constexpr std::int64_t kShortest = 64;  // whole steps of all
+  constexpr std::int64_t kManyColumns = 2048, kFewest = 8, kMost = 32;
+  const std::int64_t wanted =
+      std::clamp(kFewest * kManyColumns / std::max<std::int64_t>(p.fixed_extent(), 1), kFewest, kMost);
+  return plugin::round_up(std::max(plugin::ceil_div(p.k, wanted), kShortest), kShortest);
 }
 
 /// Of so many parts of A and of B: but for those of a third part with a second or a third one.

@@ -20,6 +20,16 @@ struct RecomputedOperand {
   std::int64_t extent, first;
 };
 
+/// The sum of products of elements, `step_a` and `step_b` apart, from `first` to `last`, in f32.
+template <class A, class B>
+__device__ __forceinline__ float sum_in_f32(const A* a, std::int64_t step_a, const B* b, std::int64_t step_b,
+                                            std::int64_t first, std::int64_t last) {
+  float sum = 0;
+#pragma unroll 1
+  for (std::int64_t k = first; k < last; ++k) sum = fmaf(widened(a[k * step_a]), widened(b[k * step_b]), sum);
+  return sum;
+}
+
 /// Infinite parts, numbers that rounding makes infinite, and sums of them beyond the numbers give NaN or Inf where f32
 /// does not: what is not finite is computed again from the elements of `first` to `last` of k. Sum 4 i + e is of row
 /// kHalf (e / 2) and column 8 i + e % 2. Those of rows and columns that do not exist may be anything.
@@ -41,11 +51,8 @@ __device__ __forceinline__ void recompute(float (&sums)[kSums], const Recomputed
       left &= left - 1;
       const std::int64_t row = a.first + number / 2 % 2 * kHalf, column = b.first + number / 4 * 8 + number % 2;
       if (row >= a.extent || column >= b.extent) continue;
-      float sum = 0;
-      const A* const of_a = a.data + row * a.distance;
-      const B* const of_b = b.data + column * b.distance;
-#pragma unroll 1
-      for (std::int64_t k = first; k < last; ++k) sum = fmaf(widened(of_a[k * a.step]), widened(of_b[k * b.step]), sum);
+      const float sum =
+          sum_in_f32(a.data + row * a.distance, a.step, b.data + column * b.distance, b.step, first, last);
 #pragma unroll
       for (int s = 0; s < kSums; ++s)
         if (s == number) sums[s] = sum;

@@ -29,10 +29,9 @@ struct SlicedArguments {
 inline constexpr int kAddThreads = 256;
 
 /// D from the sums of the slices. One thread an element; neighbours read neighbours. Threads along x are for columns,
-/// along y for rows of all matrices. kPlain: see write_element().
-template <class T, bool kPlain>
-__global__ void __launch_bounds__(kAddThreads)
-    gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
+/// along y for rows of all matrices. kPlain: see write_element(). mend(sum, matrix, row, column): what becomes of it.
+template <bool kPlain, class T, class Mend>
+__device__ __forceinline__ void add_slices(const SlicedArguments<T>& arguments, const Mend& mend) {
   using S = Scalar<T>;
   constexpr int kAhead = 8;  // reads under way
   const GemmArguments<T>& g = arguments.g;
@@ -54,9 +53,15 @@ __global__ void __launch_bounds__(kAddThreads)
         for (int s = 0; s < kAhead; ++s)
           if (slice + s < arguments.slices) sum += part[s];
       }
-      write_element<kPlain>(g, item, row - item * g.m, column, sum);
+      write_element<kPlain>(g, item, row - item * g.m, column, mend(sum, item, row - item * g.m, column));
     }
   }
+}
+
+template <class T, bool kPlain>
+__global__ void __launch_bounds__(kAddThreads)
+    gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
+  add_slices<kPlain>(arguments, [](auto sum, std::int64_t, std::int64_t, std::int64_t) { return sum; });
 }
 
 /// Tells how to launch it.
@@ -67,15 +72,22 @@ EarlyStart prepare_add_slices() {
   return EarlyStart{can_start_early(gemm_add_slices_kernel<T, true>)};
 }
 
+/// Launches a kernel that adds the slices of `g`.
+template <class T, class Arguments>
+void launch_add_slices(void (*kernel)(Arguments), const GemmArguments<T>& g, const Arguments& x, cudaStream_t stream,
+                       EarlyStart start) {
+  int along = 4;  // threads for columns
+  while (along < kAddThreads && along < g.n) along *= 2;
+  const int rows = kAddThreads / along;
+  const dim3 grid(unsigned(std::min(ceil_div(g.n, along), kMaxGridX)),
+                  unsigned(std::min(ceil_div(g.batch * g.m, rows), kMaxGridYz)));
+  launch(kernel, grid, dim3(unsigned(along), unsigned(rows)), 0, stream, start, x);
+}
+
 template <class T>
 void launch_add_slices(const SlicedArguments<T>& x, cudaStream_t stream, EarlyStart start) {
-  const auto kernel = x.g.plain() ? gemm_add_slices_kernel<T, true> : gemm_add_slices_kernel<T, false>;
-  int along = 4;  // threads for columns
-  while (along < kAddThreads && along < x.g.n) along *= 2;
-  const int rows = kAddThreads / along;
-  const dim3 grid(unsigned(std::min(ceil_div(x.g.n, along), kMaxGridX)),
-                  unsigned(std::min(ceil_div(x.g.batch * x.g.m, rows), kMaxGridYz)));
-  launch(kernel, grid, dim3(unsigned(along), unsigned(rows)), 0, stream, start, x);
+  launch_add_slices(x.g.plain() ? gemm_add_slices_kernel<T, true> : gemm_add_slices_kernel<T, false>, x.g, x, stream,
+                    start);
 }
 
 }  // namespace tessera::cuda

@@ -6,9 +6,12 @@
 
 #include <tessera/tessera.h>
 #include <context.hpp>
+#include <gemm/bf16_parts.hpp>
 #include <gemm/offers.hpp>
+#include <gemm/skinny_parts/skinny_parts.hpp>
 #include <gemm/warpgroup/warpgroup.hpp>
 #include <tessera/boundary.hpp>
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/plugin.hpp>
 
 #include <catch2/catch_get_random_seed.hpp>
@@ -24,6 +27,7 @@
 
 using namespace tessera;
 using namespace tessera::cuda;
+using plugin::ceil_div;
 
 namespace {
 
@@ -60,6 +64,13 @@ void print_names(const char* what) {
   std::cout << what << ":";
   for (const auto& algorithm : plugin::Register<Context, Problem>::all()) std::cout << " " << algorithm.name;
   std::cout << "\n";
+}
+
+/// Into how many slices of ordered sums k is cut, whatever has them.
+std::int64_t slices_of(const plugin::GemmProblem& p, const std::string& algorithm, const plugin::Parameters& taken) {
+  const std::int64_t split = taken.at("split"), of_parts = ceil_div(p.k, ordered_parts_slice(p));
+  if (algorithm == "skinny_parts") return ceil_div(p.k, skinny_parts_slice(p, skinny_parts_config(p, taken)));
+  return algorithm == "warpgroup_f32" && split == 1 ? of_parts : split;  // one after another
 }
 
 }  // namespace
@@ -130,42 +141,41 @@ TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so"
   }
 }
 
-/// The one way to sum that tessera_sums promises: which algorithm, and how many slices of k.
-TEST_CASE("ordered sums of products have one algorithm, and one number of slices for any number of rows") {
+/// The way to sum that tessera_sums promises: which algorithms, and slices of which length, whatever they cut them
+/// with.
+TEST_CASE("ordered sums of products have one family of algorithms, and one number of slices for any number of rows") {
   const Machine machine = machine_of(kH100);
-  const auto ways = [&](plugin::GemmProblem p, std::int64_t rows) {
-    (p.by_columns ? p.n : p.m) = rows;
-    p.lda = p.trans_a ? p.m : p.k, p.ldb = p.trans_b ? p.k : p.n, p.ldc = p.ldd = p.n;
-    std::set<std::pair<std::string, std::int64_t>> found;
-    for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
-      if (!algorithm.why_not(p, machine).empty()) continue;
-      plugin::OfferList offers;
-      algorithm.offers(p, machine, {}, std::uint64_t{1} << 32, offers);
-      for (const plugin::Offer& offer : offers.all()) found.emplace(algorithm.name, offer.parameters.at("split"));
-    }
-    return found;
-  };
   struct Kind {
     tessera_dtype dtype;
     tessera_compute compute;
-    const char* algorithm;
+    std::set<std::string> algorithms;
   };
-  for (const Kind& kind :
-       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, "multistage"},
-        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, "multistage"},
-        Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, "warpgroup"}, Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, "warpgroup"},
-        Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, "warpgroup_f32"},
-        Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, "warpgroup_f32"}})
+  const auto check = [&](plugin::GemmProblem p, const Kind& kind, std::int64_t rows, std::set<std::int64_t>& slices) {
+    (p.by_columns ? p.n : p.m) = rows;
+    p.lda = p.trans_a ? p.m : p.k, p.ldb = p.trans_b ? p.k : p.n, p.ldc = p.ldd = p.n;
+    for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
+      if (!algorithm.why_not(p, machine).empty()) continue;
+      CHECK(kind.algorithms.count(algorithm.name) == 1);
+      plugin::OfferList offers;
+      algorithm.offers(p, machine, {}, std::uint64_t{1} << 32, offers);
+      for (const plugin::Offer& offer : offers.all()) slices.insert(slices_of(p, algorithm.name, offer.parameters));
+    }
+  };
+  for (const Kind& kind : {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {"multistage"}},
+                           Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {"multistage"}},
+                           Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, {"warpgroup"}},
+                           Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, {"warpgroup"}},
+                           Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {"skinny_parts", "warpgroup_f32"}},
+                           Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, {"warpgroup_f32"}}})
     for (const bool by_columns : {false, true})
       for (const auto& [n, k] :
            {std::pair<std::int64_t, std::int64_t>{4096, 4096}, {256, 6144}, {1000, 1001}, {8, 40}}) {
         CAPTURE(name_of(kind.dtype), kind.compute, by_columns, n, k);
         auto p = test::product(kind.dtype, n, n, k);
         p.compute = kind.compute, p.ordered = true, p.by_columns = by_columns;
-        const auto of_one = ways(p, 1);
-        REQUIRE(of_one.size() == 1);
-        CHECK(of_one.begin()->first == kind.algorithm);
-        for (const std::int64_t rows : {2, 17, 64, 300, 4096}) CHECK(ways(p, rows) == of_one);
+        std::set<std::int64_t> slices;
+        for (const std::int64_t rows : {1, 2, 17, 64, 300, 4096}) check(p, kind, rows, slices);
+        CHECK(slices.size() == 1);
       }
 }
 

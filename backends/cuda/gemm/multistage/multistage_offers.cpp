@@ -139,13 +139,13 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
   return launch + adding_seconds(double(split), double(split) * double(slice_bytes(p)), machine);
 }
 
-/// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, the more so where there are
-/// few columns; many rows lose by them, of f64 the most. They are a cluster's: sums of any size need no workspace.
+/// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, many lose by them, of f64 the
+/// most. They are a cluster's: sums of any size need no workspace.
 std::int64_t ordered_slices(const GemmProblem& p, const Machine& machine) {
-  constexpr std::int64_t kFewColumns = 2048, kFewF64Columns = 1023, kShortest = 128;
+  constexpr std::int64_t kShortest = 256, kShortestF64 = 512, kManyF64Columns = 1024;
   if (!p.ordered || !machine.clusters()) return 1;
-  const std::int64_t few = plugin::size_of(p.dtype) == sizeof(double) ? kFewF64Columns : kFewColumns;
-  return std::clamp<std::int64_t>(p.k / kShortest, 1, p.fixed_extent() > few ? 4 : 8);
+  const bool f64 = plugin::size_of(p.dtype) == sizeof(double), fewer = f64 && p.fixed_extent() >= kManyF64Columns;
+  return std::clamp<std::int64_t>(p.k / (f64 ? kShortestF64 : kShortest), 1, fewer ? 4 : 8);
 }
 
 /// The splits of a tile that are worth a try.

@@ -42,8 +42,7 @@ class SkinnyPartsPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     SkinnyPartsArguments x{arguments_of<float>(problem_, e), taken(few_, e), taken(many_, e), config_.turned, 0};
-    const std::int64_t slices = config_.tile.slices() * config_.split, steps = ceil_div(x.g.k, SkinnyPartsTile::kStep);
-    x.k_per_slice = ceil_div(steps, slices) * SkinnyPartsTile::kStep;
+    x.k_per_slice = skinny_parts_slice(problem_, config_);
     const std::int64_t blocks = ceil_div(x.few.extent, config_.tile.few) * ceil_div(x.many.extent, config_.tile.many) *
                                 x.g.batch * config_.split;
     if (blocks == 0) return;
@@ -76,7 +75,7 @@ class SkinnyPartsPlan final : public plugin::Plan {
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem,
                                    const plugin::Parameters& parameters) {
-  return std::make_unique<SkinnyPartsPlan>(context, problem, skinny_parts_config(parameters));
+  return std::make_unique<SkinnyPartsPlan>(context, problem, skinny_parts_config(problem, parameters));
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
@@ -84,7 +83,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      skinny_parts_why_unsupported,
      skinny_parts_offers,
      make,
-     {.narrow = true, .epilogue = true, .aux = true, .mixed = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .mixed = true}},
     3};
 
 }  // namespace

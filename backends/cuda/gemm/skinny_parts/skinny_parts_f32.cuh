@@ -14,12 +14,14 @@
 #include "../bf16_parts_f32.cuh"
 #include "../gemm.cuh"
 #include "../multistage/half_core.cuh"
+#include "../recompute_f32.cuh"
 #include "../warpgroup/warpgroup_layout.cuh"
 #include "skinny_parts.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace tessera::cuda {
 
@@ -139,15 +141,30 @@ struct SkinnyPartsShape {
   static constexpr int kFewLines = 2 * kTiles, kManyLines = kTile.many / 8;
   static constexpr int kFew = 8 * kFewLines, kMany = kTile.many;
   static constexpr int kSlices = kTile.slices(), kPitch = kMany + 1;
+  static constexpr int kChunks = kTile.chunks;
   using Sums = float[kTiles][kManyLines][4];
+
+  /// The products of op(A) and op(B): where D is turned the few are of op(B).
+  template <bool kTurned>
+  using OrderedProducts = std::conditional_t<kTurned, Bf16Products<B, A>, Bf16Products<A, B>>;
+  template <bool kTurned>
+  static __device__ constexpr int few_part(int product) {
+    const PartPair pair = OrderedProducts<kTurned>::product(product);
+    return kTurned ? pair.b : pair.a;
+  }
+  template <bool kTurned>
+  static __device__ constexpr int many_part(int product) {
+    const PartPair pair = OrderedProducts<kTurned>::product(product);
+    return kTurned ? pair.a : pair.b;
+  }
 };
 
-/// A step's parts, as the instructions take them.
+/// A step's parts, as the instructions take them, a chunk each.
 template <class Shape>
 class SkinnyPartsStep {
  public:
   template <class Few, class Many>
-  __device__ __forceinline__ SkinnyPartsStep(const Few& few, const Many& many) {
+  __device__ __forceinline__ void split(int chunk, const Few& few, const Many& many) {
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
 #pragma unroll
@@ -155,37 +172,52 @@ class SkinnyPartsStep {
         std::uint32_t words[Shape::OfA::kParts];
         Shape::OfA::split(few.at(q, 2 * pair), few.at(q, 2 * pair + 1), words);
 #pragma unroll
-        for (int part = 0; part < Shape::OfA::kParts; ++part) a_[part][q / 2][q % 2 + 2 * pair] = words[part];
+        for (int part = 0; part < Shape::OfA::kParts; ++part) a_[chunk][part][q / 2][q % 2 + 2 * pair] = words[part];
       }
 #pragma unroll
       for (int q = 0; q < Shape::kManyLines; ++q) {
         std::uint32_t words[Shape::OfB::kParts];
         Shape::OfB::split(many.at(q, 2 * pair), many.at(q, 2 * pair + 1), words);
 #pragma unroll
-        for (int part = 0; part < Shape::OfB::kParts; ++part) b_[part][q][pair] = words[part];
+        for (int part = 0; part < Shape::OfB::kParts; ++part) b_[chunk][part][q][pair] = words[part];
       }
     }
   }
 
-  /// Adds the products to `sums`.
+  /// Adds the products to `sums`; of f32 by f32 in the order of warpgroup_f32: chunk by chunk of each product of parts
+  /// of op(A) and op(B).
+  __device__ __forceinline__ void multiply(typename Shape::Sums& sums, bool turned) const {
+    if (Shape::kChunks > 1 && turned) return multiply<true>(sums);
+    multiply<false>(sums);
+  }
+
+ private:
+  template <bool kTurned>
   __device__ __forceinline__ void multiply(typename Shape::Sums& sums) const {
-    using Products = typename Shape::Products;
+    using Products = typename Shape::template OrderedProducts<kTurned>;
 #pragma unroll
     for (int i = 0; i < Shape::kTiles; ++i)
 #pragma unroll
       for (int j = 0; j < Shape::kManyLines; ++j) {
         float step[4];
-        mma_first(step, a_[Products::product(0).a][i], b_[Products::product(0).b][j]);
 #pragma unroll
-        for (int p = 1; p < Products::kProducts; ++p)
-          mma(bfloat16{}, step, a_[Products::product(p).a][i], b_[Products::product(p).b][j]);
+        for (int p = 0; p < Products::kProducts; ++p)
+#pragma unroll
+          for (int chunk = 0; chunk < Shape::kChunks; ++chunk) {
+            const auto& a = a_[chunk][Shape::template few_part<kTurned>(p)][i];
+            const auto& b = b_[chunk][Shape::template many_part<kTurned>(p)][j];
+            if (p == 0 && chunk == 0)
+              mma_first(step, a, b);
+            else
+              mma(bfloat16{}, step, a, b);
+          }
 #pragma unroll
         for (int e = 0; e < 4; ++e) sums[i][j][e] += step[e];
       }
   }
 
- private:
-  std::uint32_t a_[Shape::OfA::kParts][Shape::kTiles][4], b_[Shape::OfB::kParts][Shape::kManyLines][2];
+  std::uint32_t a_[Shape::kChunks][Shape::OfA::kParts][Shape::kTiles][4];
+  std::uint32_t b_[Shape::kChunks][Shape::OfB::kParts][Shape::kManyLines][2];
 };
 
 /// A warp's sums over its share of k. Steps are under way: another is read when one's elements have become parts.
@@ -193,7 +225,9 @@ template <class Shape, class A, class B, bool kFewKMajor, bool kManyKMajor>
 __device__ __forceinline__ void multiply_share(typename Shape::Sums& sums, const SkinnyPartsArguments& x,
                                                std::int64_t item, std::int64_t few_line, std::int64_t many_line,
                                                std::int64_t first, std::int64_t last) {
-  constexpr int kStep = SkinnyPartsTile::kStep, kAhead = Shape::kTile.ahead;
+  constexpr int kChunk = SkinnyPartsTile::kChunk, kChunks = Shape::kChunks, kStep = kChunks * kChunk;
+  constexpr int kAhead = Shape::kTile.ahead;
+  static_assert(kAhead % kChunks == 0);
   using Few = SkinnyPartsElements<A, Shape::kFewLines, kFewKMajor>;
   using Many = SkinnyPartsElements<B, Shape::kManyLines, kManyKMajor>;
   const A* const few_data = static_cast<const A*>(x.few.data) + item * x.few.stride;
@@ -208,27 +242,38 @@ __device__ __forceinline__ void multiply_share(typename Shape::Sums& sums, const
     Many many[kAhead];
 #pragma unroll
     for (int place = 0; place < kAhead && first < whole; ++place) {
-      const std::int64_t at = min(first + place * kStep, whole - kStep);
+      const std::int64_t at = min(first + place * kChunk, whole - kChunk);
       few[place].load(x.few, few_from, at), many[place].load(x.many, many_from, at);
     }
 #pragma unroll 1
-    for (; k < whole; k += kAhead * kStep)
+    for (; k < whole; k += kAhead * kChunk)
 #pragma unroll
-      for (int place = 0; place < kAhead; ++place) {
-        if (k + place * kStep >= whole) break;
-        const SkinnyPartsStep<Shape> step(few[place], many[place]);
-        const std::int64_t next = min(k + (place + kAhead) * kStep, whole - kStep);
-        few[place].load(x.few, few_from, next), many[place].load(x.many, many_from, next);
-        step.multiply(sums);
+      for (int first_place = 0; first_place < kAhead; first_place += kChunks) {
+        if (k + first_place * kChunk >= whole) break;
+        SkinnyPartsStep<Shape> step;
+#pragma unroll
+        for (int chunk = 0; chunk < kChunks; ++chunk) {
+          const int place = first_place + chunk;
+          step.split(chunk, few[place], many[place]);
+          const std::int64_t next = min(k + (place + kAhead) * kChunk, whole - kChunk);
+          few[place].load(x.few, few_from, next), many[place].load(x.many, many_from, next);
+        }
+        step.multiply(sums, x.turned);
       }
     k = whole;
   }
 #pragma unroll 1
   for (; k < last; k += kStep) {
-    Few few;
-    Many many;
-    few.load_each(x.few, few_data, few_line, k, last), many.load_each(x.many, many_data, many_line, k, last);
-    SkinnyPartsStep<Shape>(few, many).multiply(sums);
+    SkinnyPartsStep<Shape> step;
+#pragma unroll
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      Few few;
+      Many many;
+      few.load_each(x.few, few_data, few_line, k + chunk * kChunk, last);
+      many.load_each(x.many, many_data, many_line, k + chunk * kChunk, last);
+      step.split(chunk, few, many);
+    }
+    step.multiply(sums, x.turned);
   }
 }
 
@@ -237,14 +282,11 @@ __device__ __forceinline__ void multiply_share(typename Shape::Sums& sums, const
 template <class A, class B>
 __device__ __noinline__ float skinny_parts_again(const SkinnyPartsArguments& x, std::int64_t item, std::int64_t few,
                                                  std::int64_t many) {
-  const auto at = [item](const auto* data, const SkinnyPartsOperand& o, std::int64_t line, std::int64_t k) {
-    return widened(data[item * o.stride + (o.k_major ? line * o.ld + k : k * o.ld + line)]);
+  const auto line = [item](const auto* data, const SkinnyPartsOperand& o, std::int64_t number) {
+    return data + item * o.stride + (o.k_major ? number * o.ld : number);
   };
-  float sum = 0;
-  for (std::int64_t k = 0; k < x.g.k; ++k)
-    sum = fmaf(at(static_cast<const A*>(x.few.data), x.few, few, k),
-               at(static_cast<const B*>(x.many.data), x.many, many, k), sum);
-  return sum;
+  return sum_in_f32(line(static_cast<const A*>(x.few.data), x.few, few), x.few.k_major ? 1 : x.few.ld,
+                    line(static_cast<const B*>(x.many.data), x.many, many), x.many.k_major ? 1 : x.many.ld, 0, x.g.k);
 }
 
 template <class A, class B, int kNumber, bool kManyKMajor>
@@ -281,24 +323,22 @@ __global__ void __launch_bounds__(SkinnyPartsTile::kThreads, kSkinnyPartsTiles[k
         }
   };
   x.few.k_major ? multiply(std::true_type{}) : multiply(std::false_type{});
-  __syncthreads();
-  for (int e = int(threadIdx.x); e < kRows * Shape::kMany; e += SkinnyPartsTile::kThreads) {
-    float sum = 0;
-#pragma unroll
-    for (int s = 0; s < kSlices; ++s) sum += shares[s][e / Shape::kMany][e % Shape::kMany];
-    shares[0][e / Shape::kMany][e % Shape::kMany] = sum;
-  }
   if (ranks > 1)
     cluster_sync();
   else
     __syncthreads();
   for (int e = int(rank) * SkinnyPartsTile::kThreads + int(threadIdx.x); e < kRows * Shape::kMany;
        e += int(ranks) * SkinnyPartsTile::kThreads) {
-    float* const own = &shares[0][e / Shape::kMany][e % Shape::kMany];
-    float sum = *own;
+    const auto share = [&](int s) { return &shares[s][e / Shape::kMany][e % Shape::kMany]; };
+    float sum = 0;
     if (ranks > 1) {
-      sum = 0;
-      for (unsigned of = 0; of < ranks; ++of) sum += load_of_rank(shared_address(own), of);
+#pragma unroll 1
+      for (unsigned of = 0; of < ranks; ++of)
+#pragma unroll
+        for (int s = 0; s < kSlices; ++s) sum += load_of_rank(shared_address(share(s)), of);
+    } else {
+#pragma unroll
+      for (int s = 0; s < kSlices; ++s) sum += *share(s);
     }
     const std::int64_t few = first_few + e / Shape::kMany, many = first_many + e % Shape::kMany;
     if (few >= x.few.extent || many >= x.many.extent) continue;
@@ -314,12 +354,19 @@ using SkinnyPartsKernel = void (*)(SkinnyPartsArguments);
 /// That of a tile of the list, for few of type A and many of type B.
 template <class A, class B>
 SkinnyPartsKernel skinny_parts_kernel_of(int number, bool many_k_major) {
-  static constexpr SkinnyPartsKernel kKernels[][2] = {
-      {gemm_skinny_parts_kernel<A, B, 0, false>, gemm_skinny_parts_kernel<A, B, 0, true>},
-      {gemm_skinny_parts_kernel<A, B, 1, false>, gemm_skinny_parts_kernel<A, B, 1, true>},
-      {gemm_skinny_parts_kernel<A, B, 2, false>, gemm_skinny_parts_kernel<A, B, 2, true>},
-      {gemm_skinny_parts_kernel<A, B, 3, false>, gemm_skinny_parts_kernel<A, B, 3, true>}};
-  return kKernels[number][many_k_major];
+  SkinnyPartsKernel kernel = nullptr;
+  [&]<int... kNumber>(std::integer_sequence<int, kNumber...>) {
+    const auto add = [&]<int kOne>() {
+      constexpr bool kExists = kSkinnyPartsTiles[kOne].is_for(!std::is_same_v<A, B>);
+      if constexpr (kExists)
+        if (kOne == number)
+          kernel =
+              many_k_major ? gemm_skinny_parts_kernel<A, B, kOne, true> : gemm_skinny_parts_kernel<A, B, kOne, false>;
+    };
+    (add.template operator()<kNumber>(), ...);
+  }
+  (std::make_integer_sequence<int, int(kSkinnyPartsTiles.size())>{});
+  return kernel;
 }
 
 /// The same for f32 and the type T, of which the few are or the many.

@@ -53,13 +53,13 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyP
   const int products = bf16_products(bf16_parts(p.dtype), bf16_parts(p.dtype_b));
   const double few = double(tile.few) * tile.slices(), many = double(tile.many) * SkinnyPartsTile::kWarps;
   const double multiplying =
-      few * tile.many * SkinnyPartsTile::kStep * products / (double(machine.units.mma_16) * kRate);
-  const double splitting = (few + many) * SkinnyPartsTile::kStep * kSplitting / double(machine.units.fma_f32);
-  const bool wide = is_wide(p, config), ends_within = p.k % SkinnyPartsTile::kStep != 0;
+      few * tile.many * SkinnyPartsTile::kChunk * products / (double(machine.units.mma_16) * kRate);
+  const double splitting = (few + many) * SkinnyPartsTile::kChunk * kSplitting / double(machine.units.fma_f32);
+  const bool wide = is_wide(p, config), ends_within = p.k % tile.step() != 0;
   return {.blocks = blocks_of(p, config),
           .blocks_per_sm = tile.blocks,
           .cluster = config.split,
-          .steps = double(ceil_div(ceil_div(p.k, SkinnyPartsTile::kStep), tile.slices() * config.split)),
+          .steps = double(ceil_div(skinny_parts_slice(p, config), SkinnyPartsTile::kChunk)),
           .units = (multiplying + splitting) * (wide ? 1.0 : kEach),
           .latency = wide ? kStepSeconds + kWaitSeconds / tile.ahead : kEachSeconds,
           .pipeline = true,
@@ -67,11 +67,27 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyP
           .bytes = operand_bytes(p)};
 }
 
+/// Blocks of a cluster that are worth a try; of ordered sums as many as their slices take.
+std::vector<std::int64_t> splits_of(const GemmProblem& p, const plugin::GivenParameters& given,
+                                    const SkinnyPartsTile& tile) {
+  if (!p.ordered) return given.one_of("split", kSplits);
+  const std::int64_t slices = ceil_div(p.k, ordered_parts_slice(p));
+  const std::int64_t split = std::max<std::int64_t>(ceil_div(slices, std::int64_t(tile.slices())), 1);
+  if (split > std::int64_t(kMostInCluster)) return {};
+  return {given.in_range("split", split, split, split)};
+}
+
 }  // namespace
 
-SkinnyPartsConfig skinny_parts_config(const plugin::Parameters& parameters) {
+std::int64_t skinny_parts_slice(const GemmProblem& p, const SkinnyPartsConfig& config) {
+  if (p.ordered) return ordered_parts_slice(p);
+  const std::int64_t step = config.tile.step();
+  return ceil_div(ceil_div(p.k, step), config.tile.slices() * config.split) * step;
+}
+
+SkinnyPartsConfig skinny_parts_config(const GemmProblem& p, const plugin::Parameters& parameters) {
   for (const SkinnyPartsTile& tile : kSkinnyPartsTiles)
-    if (tile.few == parameters.at("tile") && tile.many == parameters.at("width"))
+    if (tile.is_for(p.mixed()) && tile.few == parameters.at("tile") && tile.many == parameters.at("width"))
       return {tile, parameters.at("turned") != 0, parameters.at("split")};
   throw plugin::Error(TESSERA_INTERNAL, "skinny_parts has no such tile");
 }
@@ -83,6 +99,9 @@ bool skinny_parts_vectors(tessera_dtype dtype, std::int64_t ld, std::int64_t str
 std::string skinny_parts_why_unsupported(const GemmProblem& p, const Machine& machine) {
   if (plugin::size_of(p.wider()) != 4) return "it is for f32";
   if (p.compute == TESSERA_COMPUTE_STRICT) return "it computes by parts, and the product permits strict alone";
+  if (p.ordered && (p.mixed() || p.compute != TESSERA_COMPUTE_BF16X6))
+    return "the device's ordered sums of f16x3, tf32 and two types are those of the warpgroups' algorithms";
+  if (p.ordered && !why_not_hopper(machine).empty()) return "the device's ordered sums are those of multistage";
   if (!machine.clusters()) return "it is for devices with clusters, of compute capability 9.0 and later";
   if (std::min(p.m, p.n) > kSkinnyPartsMost)
     return "D has more than " + std::to_string(kSkinnyPartsMost) + " rows and columns: " + std::to_string(p.m) + " x " +
@@ -94,17 +113,19 @@ std::string skinny_parts_why_unsupported(const GemmProblem& p, const Machine& ma
 
 void skinny_parts_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                          std::uint64_t, plugin::OfferList& offers) {
-  std::vector<SkinnyPartsTile> tiles(kSkinnyPartsTiles.begin(), kSkinnyPartsTiles.end());
+  std::vector<SkinnyPartsTile> tiles;
+  for (const SkinnyPartsTile& tile : kSkinnyPartsTiles)
+    if (tile.is_for(p.mixed())) tiles.push_back(tile);
   keep_given(given, "tile", &SkinnyPartsTile::few, tiles);
   keep_given(given, "width", &SkinnyPartsTile::many, tiles);
   const std::int64_t compute = given.one_of("compute", kArithmetic).front();
-  const std::vector<std::int64_t> both = given.in_range("turned", kTurns, 0, 1),
-                                  splits = given.one_of("split", kSplits);
+  const std::vector<std::int64_t> both = given.in_range("turned", kTurns, 0, 1);
   for (const std::int64_t turned : both) {
     const std::int64_t few = turned != 0 ? p.n : p.m, many = turned != 0 ? p.m : p.n;
     if (both.size() > 1 && few > many) continue;
     for (const SkinnyPartsTile& tile : tiles) {
       if (tiles.size() > 1 && tile.few > 16 && few <= tile.few / 2) continue;  // a lower one has them all
+      const std::vector<std::int64_t> splits = splits_of(p, given, tile);
       for (const std::int64_t split : splits) {
         const SkinnyPartsConfig config{tile, turned != 0, split};
         const double blocks = blocks_of(p, config);

@@ -72,7 +72,10 @@ class WarpgroupF32Plan final : public plugin::Plan {
     prepare(kernels_.product, context.machine().shared_per_block);
     prepare_splitting(kernels_);
     early_.early = can_start_early(kernels_.product);
-    if (config.split > 1) early_adding_ = prepare_add_slices<float>();
+    if (config.split > 1) {
+      prepare(kernels_.add);
+      early_adding_.early = can_start_early(kernels_.add);
+    }
   }
 
   std::uint64_t workspace_bytes() const override { return workspace_.bytes; }
@@ -131,13 +134,17 @@ class WarpgroupF32Plan final : public plugin::Plan {
   SlicedArguments<float> sliced(const GemmArguments<float>& g, unsigned char* workspace) const {
     auto* const partial = reinterpret_cast<float*>(workspace_.partial_bytes > 0 ? workspace : nullptr);
     SlicedArguments<float> x{g, int(config_.split), 0, partial, partial_ld(g.n)};
-    x.k_per_slice = ceil_div(ceil_div(g.k, config_.tile.depth()), config_.split) * config_.tile.depth();
+    x.k_per_slice = problem_.ordered
+                        ? ordered_parts_slice(problem_)
+                        : ceil_div(ceil_div(g.k, config_.tile.depth()), config_.split) * config_.tile.depth();
     return x;
   }
 
   void multiply(const GemmArguments<float>& g, const Inputs& in, unsigned char* workspace) const {
     const WarpgroupF32Tile& tile = config_.tile;
-    WarpgroupF32Arguments w{{}, {}, sliced(g, workspace)};
+    constexpr std::int64_t kApart = 512;  // of k, of sums in any order
+    WarpgroupF32Arguments w{{}, {}, sliced(g, workspace), 0};
+    w.steps_apart = int((problem_.ordered ? w.x.k_per_slice : kApart) / tile.depth());
     if (g.k > 0) {
       w.a = operand(in.a, problem_.dtype, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), workspace_.a,
                     parts_of(0, in.a, workspace));
@@ -150,7 +157,7 @@ class WarpgroupF32Plan final : public plugin::Plan {
     const auto blocks = warpgroup_f32_blocks(g.m, g.n, g.batch, context_.machine(), config_);
     launch(kernels_.product, dim3(unsigned(blocks)), dim3(unsigned(WarpgroupF32Tile::kThreads)),
            std::size_t(tile.shared_bytes()), context_.stream(), ClusterSize{unsigned(tile.cluster)}, early_, w);
-    if (w.x.partial != nullptr) launch_add_slices(w.x, context_.stream(), early_adding_);
+    if (w.x.partial != nullptr) launch_add_slices(kernels_.add, g, w, context_.stream(), early_adding_);
   }
 
   Context& context_;

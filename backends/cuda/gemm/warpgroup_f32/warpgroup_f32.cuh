@@ -58,7 +58,7 @@ struct WarpgroupF32Order {
     tile.row += rank * Shape::kM;
     const int slice = int(unit % x.slices);
     const std::int64_t first = slice * x.k_per_slice, left = g.k - first;
-    const std::int64_t ks = left < x.k_per_slice ? left : x.k_per_slice;
+    const std::int64_t ks = slice + 1 == x.slices || left < x.k_per_slice ? left : x.k_per_slice;
     return {tile, slice, int(first / Shape::kDepth), ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
   }
 };
@@ -166,17 +166,17 @@ __device__ __forceinline__ void products_complete(float (&sums)[kSums]) {
 
 /// A tile's sums by carrying them over: the tensor cores cut off their sums instead of rounding them, so that these run
 /// over a step alone, and are added to those of the steps before as f32. Where there are registers for it, the sums of
-/// 512 of k are added up apart: the more numbers are added one after another, the more is lost by rounding.
+/// `steps_apart` are added up apart: the more numbers are added one after another, the more is lost by rounding.
 template <class Shape, class Release, int kSums>
 __device__ __forceinline__ void sum_carried(float (&sums)[kSums], const WarpgroupF32Work& work,
-                                            WarpgroupF32Ring<Shape>& ring, const WarpgroupTurns& turns,
+                                            WarpgroupF32Ring<Shape>& ring, const WarpgroupTurns& turns, int steps_apart,
                                             const Release& release) {
   constexpr bool kApart = kSums <= 64;
-  constexpr int kStepsApart = 16 / Shape::kSlabs;
   const std::uint32_t rows = 64u * 16 * unsigned(turns.consumer);
   float step_sums[kSums] = {}, earlier[kApart ? kSums : 1] = {};
 #pragma unroll
   for (float& sum : sums) sum = 0;
+  int until_apart = 0;
 #pragma unroll 1
   for (int step = 0; step < work.steps; ++step) {
     barrier_wait(ring.full(), ring.parity);
@@ -188,7 +188,8 @@ __device__ __forceinline__ void sum_carried(float (&sums)[kSums], const Warpgrou
     products_wait<0>();
     products_complete(step_sums);
     release(ring.empty());
-    if (kApart && step % kStepsApart == 0) {
+    if (kApart && --until_apart < 0) {
+      until_apart = steps_apart - 1;
 #pragma unroll
       for (int i = 0; i < kSums; ++i) earlier[kApart ? i : 0] += sums[i], sums[i] = step_sums[i];
     } else {
@@ -235,14 +236,12 @@ template <class Shape, int kSums>
 __device__ __forceinline__ void recompute_sums(float (&sums)[kSums], const WarpgroupF32Arguments& w,
                                                const WarpgroupF32Work& work, int row) {
   const int lane = int(threadIdx.x) % 32;
-  const std::int64_t first = std::int64_t(work.first_step) * Shape::kDepth;
-  const std::int64_t last = min(first + w.x.k_per_slice, w.x.g.k);
   const auto operand = [&]<class T>(T, const PartsOperand& o, std::int64_t line) {
     return RecomputedOperand<T>{static_cast<const T*>(o.data) + work.tile.batch * o.stride, o.k_major ? o.ld : 1,
                                 o.k_major ? 1 : o.ld, o.lines, line};
   };
   recompute<8>(sums, operand(typename Shape::Mode::OfA::Element{}, w.a, work.tile.row + row + lane / 4),
-               operand(typename Shape::Mode::OfB::Element{}, w.b, work.tile.column + lane % 4 * 2), first, last);
+               operand(typename Shape::Mode::OfB::Element{}, w.b, work.tile.column + lane % 4 * 2), 0, w.x.g.k);
 }
 
 /// Writes a warp's 16 rows, the first of which is `row` of the tile. Where they need no C, bias and activation, they go
@@ -293,8 +292,8 @@ __device__ void multiply_ring(const WarpgroupF32Arguments& w, WarpgroupF32Ring<S
   turns.begin();
   for (std::int64_t unit = first; unit < order.units; unit += apart) {
     const WarpgroupF32Work work = order.at(unit, rank);
-    sum_carried<Shape>(sums, work, ring, turns, release);
-    if (work.steps > 0) {
+    sum_carried<Shape>(sums, work, ring, turns, w.steps_apart, release);
+    if (work.steps > 0 && w.x.partial == nullptr) {  // else who adds the slices does it
       if constexpr (Mode::kScales) undo_scales<Shape>(sums, w, work.tile, row);
       recompute_sums<Shape>(sums, w, work, row);
     }
@@ -338,10 +337,30 @@ __global__ void __launch_bounds__(WarpgroupF32Tile::kThreads, 1)
 #endif
 }
 
+/// D from the sums of slices, whose scales are undone, and which are computed again, when they are whole.
+template <class Mode>
+__global__ void __launch_bounds__(kAddThreads) gemm_add_parts_kernel(const __grid_constant__ WarpgroupF32Arguments w) {
+  add_slices<false>(w.x, [&](float sum, std::int64_t item, std::int64_t row, std::int64_t column) {
+    if (w.x.g.k == 0) return sum;
+    if constexpr (Mode::kScales) {
+      const auto scale = [item](const PartsOperand& o, std::int64_t line) {
+        return o.scale[(o.matrices > 1 ? item : 0) * o.blocks() * o.block + line];
+      };
+      sum = times_power(sum, -(scale(w.a, row) + scale(w.b, column)));
+    }
+    if (fabsf(sum) < INFINITY) return sum;
+    const auto line = [item]<class T>(T, const PartsOperand& o, std::int64_t number) {
+      return static_cast<const T*>(o.data) + item * o.stride + number * (o.k_major ? o.ld : 1);
+    };
+    return sum_in_f32(line(typename Mode::OfA::Element{}, w.a, row), w.a.k_major ? 1 : w.a.ld,
+                      line(typename Mode::OfB::Element{}, w.b, column), w.b.k_major ? 1 : w.b.ld, 0, w.x.g.k);
+  });
+}
+
 template <class Mode, int kNumber>
 WarpgroupF32Kernels make_warpgroup_f32_kernels() {
   WarpgroupF32Kernels kernels{gemm_warpgroup_f32_kernel<WarpgroupF32Shape<Mode, kNumber>>, gemm_parts_kernel<Mode>,
-                              nullptr};
+                              nullptr, gemm_add_parts_kernel<Mode>};
   if constexpr (Mode::kScales) kernels.largest = gemm_largest_kernel<Mode>;
   return kernels;
 }

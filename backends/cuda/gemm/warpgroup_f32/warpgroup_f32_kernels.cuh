@@ -52,12 +52,14 @@ struct PartsArguments {
 struct WarpgroupF32Arguments {
   PartsOperand a, b;
   SlicedArguments<float> x;
+  int steps_apart;  ///< whose sums are added up apart
 };
 
 struct WarpgroupF32Kernels {
   void (*product)(WarpgroupF32Arguments);
   void (*parts)(PartsArguments);
-  void (*largest)(PartsArguments);  ///< f16x3: comes before `parts`; else null
+  void (*largest)(PartsArguments);     ///< f16x3: comes before `parts`; else null
+  void (*add)(WarpgroupF32Arguments);  ///< slices
 };
 
 /// Those of a tile of the list.

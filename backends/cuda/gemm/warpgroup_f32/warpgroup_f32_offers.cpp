@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -149,6 +150,13 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
   return tiles;
 }
 
+/// The splits that are worth a try; slices of ordered sums are added one after another, or each is a unit of work.
+std::vector<std::int64_t> splits_of(const GemmProblem& p, const plugin::GivenParameters& given) {
+  if (!p.ordered) return given.in_range("split", kSplits, 1, kMostSplit);
+  const std::array<std::int64_t, 2> both{1, std::max<std::int64_t>(ceil_div(p.k, ordered_parts_slice(p)), 1)};
+  return given.one_of("split", std::span(both).first(both[1] > 1 ? 2 : 1));
+}
+
 /// The splits and panels of a tile that fit into the limit.
 void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile,
                  const plugin::GivenParameters& given, std::uint64_t limit,
@@ -159,7 +167,7 @@ void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF3
   const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, whole ? 0 : p.k);
   const std::int64_t most_slices =
       panel == 0 ? std::clamp<std::int64_t>(ceil_div(p.k, tile.depth()), 1, kMostSplit) : 1;
-  for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, 1)) {
+  for (const std::int64_t split : splits_of(p, given)) {
     if (split > most_slices || (split > 1 && tiles_of(p.m, p.n, p.batch, tile) > held(machine, tile))) continue;
     const WarpgroupF32Config config{tile, split, panel};
     if (warpgroup_f32_workspace(p, config).bytes <= limit) found.push_back({config, seconds(p, machine, config)});
