@@ -139,13 +139,15 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
   return launch + adding_seconds(double(split), double(split) * double(slice_bytes(p)), machine);
 }
 
-/// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, many lose by them, of f64 the
-/// most. They are a cluster's: sums of any size need no workspace.
+/// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, many lose by them, the more
+/// the larger sums are. They are a cluster's: sums of any size need no workspace.
 std::int64_t ordered_slices(const GemmProblem& p, const Machine& machine) {
-  constexpr std::int64_t kShortest = 256, kShortestF64 = 512, kManyF64Columns = 1024;
+  constexpr std::int64_t kManyColumns = 1024;
   if (!p.ordered || !machine.clusters()) return 1;
-  const bool f64 = plugin::size_of(p.dtype) == sizeof(double), fewer = f64 && p.fixed_extent() >= kManyF64Columns;
-  return std::clamp<std::int64_t>(p.k / (f64 ? kShortestF64 : kShortest), 1, fewer ? 4 : 8);
+  const auto sum = std::int64_t(size_of_sums(p)), steps = ceil_div(p.k, kMultistageMostDepth);
+  const std::int64_t most =
+      std::clamp<std::int64_t>(p.k / (64 * sum), 1, p.fixed_extent() >= kManyColumns ? 32 / sum : 8);
+  return steps == 0 ? 1 : ceil_div(steps, ceil_div(steps, most));  // none is empty
 }
 
 /// The splits of a tile that are worth a try.

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Slices of the ordered sums of products: of which length they are, whatever cuts them.
+#include "../problems.hpp"
+#include "gemm_offers.hpp"
+
+#include <bf16_parts.hpp>
+#include <skinny_parts/skinny_parts.hpp>
+#include <tessera/plugin/math.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::cuda;
+using namespace tessera::test;
+using plugin::ceil_div;
+
+namespace {
+
+struct Algorithm {
+  std::string name;
+  GemmWhyUnsupported* why_unsupported;
+  GemmOffers* offers;
+};
+const Algorithm kMultistage{"multistage", multistage_why_unsupported, multistage_offers},
+    kWarpgroup{"warpgroup", warpgroup_why_unsupported, warpgroup_offers},
+    kWarpgroupF32{"warpgroup_f32", warpgroup_f32_why_unsupported, warpgroup_f32_offers},
+    kSkinnyParts{"skinny_parts", skinny_parts_why_unsupported, skinny_parts_offers};
+
+/// Into how many slices k is cut.
+std::int64_t slices_of(const plugin::GemmProblem& p, const std::string& algorithm, const plugin::Parameters& taken) {
+  const std::int64_t split = taken.at("split"), of_parts = ceil_div(p.k, ordered_parts_slice(p));
+  if (algorithm == "skinny_parts") return ceil_div(p.k, skinny_parts_slice(p, skinny_parts_config(p, taken)));
+  return algorithm == "warpgroup_f32" && split == 1 ? of_parts : split;  // one after another
+}
+
+struct Kind {
+  tessera_dtype dtype;
+  tessera_compute compute;
+  std::vector<Algorithm> algorithms;
+};
+
+/// Adds those of all offers for so many rows.
+void add_slices(const Kind& kind, plugin::GemmProblem p, std::int64_t rows, std::set<std::int64_t>& slices) {
+  (p.by_columns ? p.n : p.m) = rows;
+  p.lda = p.k, p.ldb = p.ldc = p.ldd = p.n;
+  for (const Algorithm& algorithm : kind.algorithms) {
+    if (!algorithm.why_unsupported(p, h100()).empty()) continue;
+    plugin::OfferList offers;
+    algorithm.offers(p, h100(), {}, std::uint64_t{1} << 32, offers);
+    for (const plugin::Offer& offer : offers.all()) slices.insert(slices_of(p, algorithm.name, offer.parameters));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ordered sums of products have one number of slices for any number of rows") {
+  for (const Kind& kind :
+       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {kMultistage}},
+        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {kMultistage}},
+        Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, {kWarpgroup}}, Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, {kWarpgroup}},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {kSkinnyParts, kWarpgroupF32}},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, {kWarpgroupF32}}})
+    for (const bool by_columns : {false, true})
+      for (const auto& [n, k] :
+           {std::pair<std::int64_t, std::int64_t>{4096, 4096}, {256, 6144}, {1000, 1001}, {8, 40}}) {
+        CAPTURE(name_of(kind.dtype), kind.compute, by_columns, n, k);
+        auto p = test::product(kind.dtype, n, n, k);
+        p.compute = kind.compute, p.ordered = true, p.by_columns = by_columns;
+        std::set<std::int64_t> slices;
+        for (const std::int64_t rows : {1, 2, 17, 64, 300, 4096}) add_slices(kind, p, rows, slices);
+        CHECK(slices.size() == 1);
+      }
+}
