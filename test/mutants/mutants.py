@@ -7,6 +7,7 @@ The text stands once in its file. Where that no longer holds, run.py refuses: me
 
 from blas_mutants import BLAS_MUTANTS
 from cpu_gemm_mutants import CPU_GEMM_MUTANTS
+from cuda_mutants import CUDA_MUTANTS
 from distributed_mutants import DISTRIBUTED_MUTANTS
 from mpi_mutants import MPI_MUTANTS
 from plan_mutants import PLAN_MUTANTS
@@ -371,31 +372,8 @@ MUTANTS = [
      "    for (const Box& box : {low, high})\n      if (!box.empty()) boxes.push_back(box);",
      "    for (const Box& box : {low, high})\n"
      "      if (!box.empty() && (axis != 1 || box.begin[1] == 0)) boxes.push_back(box);"),
-    ("backends/cuda/gemm/peeled_offers.cpp", "nothing is peeled",
-     "return extent > kTile && rest <= kMostPeeled ? rest : 0;",
-     "return extent > kTile && rest < 0 ? rest : 0;"),
-    ("backends/cuda/gemm/multistage/multistage_offers.cpp", "the last, partial tile along k is not counted",
-     "ceil_div(ceil_div(p.k, std::int64_t(tile.k_depth)), split)",
-     "ceil_div(p.k / tile.k_depth, split)"),
-    ("backends/cuda/gemm/multistage/multistage_offers.cpp", "slices of ordered sums follow from the rows",
-     "p.fixed_extent() >= kManyColumns",
-     "p.m >= kManyColumns"),
-    ("backends/cuda/gemm/bf16_parts.hpp", "slices of ordered sums of parts follow from the rows",
-     "std::max<std::int64_t>(p.fixed_extent(), 1)",
-     "std::max<std::int64_t>(p.m, 1)"),
-    ("backends/cuda/gemm/skinny_parts/skinny_parts_offers.cpp", "warps have other slices than ordered sums",
-     "if (p.ordered) return ordered_parts_slice(p);",
-     "if (p.ordered && p.m > 16) return ordered_parts_slice(p);"),
-    ("backends/cuda/stencil/streaming/axis_fold.hpp", "a point outside on the low side reads that of the high side",
-     "return i < 0 ? low : i >= extent_ ? high : 0;",
-     "return i < 0 ? high : i >= extent_ ? low : 0;"),
-    ("backends/cuda/stencil/temporal/temporal_offers.cpp", "a domain that is a point too short is accepted",
-     "std::int64_t least = 2 * taps->radius + 1;",
-     "std::int64_t least = 2 * taps->radius;"),
-    ("backends/cuda/stencil/streaming/rasterization.hpp", "the rows that do not fill a group are left out",
-     "return {tiles[2], plugin::ceil_div(tiles[1], groups), tiles[0], groups};",
-     "return {tiles[2], tiles[1] / groups, tiles[0], groups};"),
     *CPU_GEMM_MUTANTS,
+    *CUDA_MUTANTS,
     *BLAS_MUTANTS,
     *DISTRIBUTED_MUTANTS,
     *MPI_MUTANTS,

@@ -20,6 +20,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace tessera;
@@ -133,25 +134,22 @@ TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so"
 /// Those that keep the order that tessera_sums promises.
 TEST_CASE("ordered sums of products have one family of algorithms, whatever rows there are") {
   const Machine machine = machine_of(kH100);
-  struct Kind {
-    tessera_dtype dtype;
-    tessera_compute compute;
-    std::set<std::string> algorithms;
-  };
-  for (const Kind& kind : {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {"multistage"}},
-                           Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {"multistage"}},
-                           Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, {"warpgroup"}},
-                           Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, {"warpgroup"}},
-                           Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {"skinny_parts", "warpgroup_f32"}},
-                           Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, {"warpgroup_f32"}}}) {
+  using Kind = std::tuple<tessera_dtype, tessera_compute, std::set<std::string>>;
+  for (const auto& [dtype, compute, algorithms] :
+       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {"multistage"}},
+        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {"multistage"}},
+        Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, {"warpgroup"}},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, {"warpgroup"}},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {"skinny_parts", "warpgroup_f32"}},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, {"warpgroup_f32"}}}) {
     std::set<std::string> found;
     for (const std::int64_t rows : {1, 17, 300, 4096}) {
-      auto p = test::product(kind.dtype, rows, 1000, 1001);
-      p.compute = kind.compute, p.ordered = true;
+      auto p = test::product(dtype, rows, 1000, 1001);
+      p.compute = compute, p.ordered = true;
       for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all())
         if (algorithm.why_not(p, machine).empty()) found.insert(algorithm.name);
     }
-    CHECK(found == kind.algorithms);
+    CHECK(found == algorithms);
   }
 }
 
