@@ -26,14 +26,16 @@ inline int bf16_parts(tessera_dtype dtype) {
   return plugin::with_types(dtype, []<class T>(std::type_identity<T>) { return kBf16Parts<T>; });
 }
 
-/// Of k, in each slice of ordered sums of products of parts, whatever rows there are: few rows need slices to fill a
-/// device, the more so where there are few columns; many add them up one after another.
+/// Slices of ordered sums of products of parts are multiples of so many of k, which are whole steps of all tiles, and
+/// no more than so many.
+inline constexpr std::int64_t kOrderedPartsUnit = 64, kOrderedPartsMost = 32;
+/// Of k, in each of them, whatever rows there are: few rows need slices to fill a device, the more so where there are
+/// few columns; many add them up one after another.
 inline std::int64_t ordered_parts_slice(const plugin::GemmProblem& p) {
-  constexpr std::int64_t kShortest = 64;  // whole steps of all
-  constexpr std::int64_t kManyColumns = 2048, kFewest = 8, kMost = 32;
+  constexpr std::int64_t kManyColumns = 2048, kFewest = 8;
   const std::int64_t wanted =
-      std::clamp(kFewest * kManyColumns / std::max<std::int64_t>(p.fixed_extent(), 1), kFewest, kMost);
-  return plugin::round_up(std::max(plugin::ceil_div(p.k, wanted), kShortest), kShortest);
+      std::clamp(kFewest * kManyColumns / std::max<std::int64_t>(p.fixed_extent(), 1), kFewest, kOrderedPartsMost);
+  return plugin::round_up(std::max(plugin::ceil_div(p.k, wanted), kOrderedPartsUnit), kOrderedPartsUnit);
 }
 
 /// Of so many parts of A and of B: but for those of a third part with a second or a third one.

@@ -79,3 +79,14 @@ TEST_CASE("ordered sums of products have one number of slices for any number of 
         CHECK(slices.size() == 1);
       }
 }
+
+TEST_CASE("a split that is given is that of the tiles whose blocks have the slices then") {
+  auto p = test::product(TESSERA_F32, 64, 1024, 1024);
+  p.compute = TESSERA_COMPUTE_BF16X6, p.ordered = true;
+  for (const auto& [split, tile] : {std::pair<std::int64_t, std::int64_t>{2, 32}, {4, 64}}) {
+    plugin::OfferList offers;
+    skinny_parts_offers(p, h100(), given({{"split", split}}), 0, offers);
+    REQUIRE(!offers.empty());
+    for (const plugin::Offer& offer : offers.all()) CHECK((offer.parameters.at("tile") == 64) == (tile == 64));
+  }
+}

@@ -45,7 +45,7 @@ inline constexpr std::int64_t kSkinnyPartsMost = 256;
 struct SkinnyPartsConfig {
   SkinnyPartsTile tile;
   bool turned;
-  std::int64_t split;  ///< slices of k, which the blocks of a cluster have and add
+  std::int64_t split;  ///< blocks of a cluster, which have slices of k and add them
 };
 
 /// Of k, that a warp has.

@@ -40,7 +40,7 @@ struct SkinnyPartsArguments {
   std::int64_t k_per_slice;  ///< a multiple of the step
 };
 
-/// Elements of a step of k, four of it a lane, of kLines lines a group of four lanes.
+/// Elements of a chunk of k, four of it a lane, of kLines lines a group of four lanes.
 template <class T, int kLines, bool kKMajor>
 class SkinnyPartsElements {
  public:
@@ -49,7 +49,7 @@ class SkinnyPartsElements {
     return widened(raw_[kKMajor ? 4 * q + i : kLines * i + q]);
   }
 
-  /// The step at `k` by wide reads alone. Lines that do not exist may be anything.
+  /// The chunk at `k` by wide reads alone. Lines that do not exist may be anything.
   __device__ __forceinline__ void load(const SkinnyPartsOperand& o, const T* const (&from)[kKMajor ? kLines : 1],
                                        std::int64_t k) {
     if constexpr (kKMajor) {
@@ -60,7 +60,7 @@ class SkinnyPartsElements {
       for (int i = 0; i < 4; ++i) read<kLines>(from[0] + (k + i) * o.ld, raw_ + kLines * i);
     }
   }
-  /// Where the lane's elements of the first step are.
+  /// Where the lane's elements of the first chunk are.
   static __device__ __forceinline__ void find(const SkinnyPartsOperand& o, const T* data, std::int64_t line,
                                               const T* (&from)[kKMajor ? kLines : 1]) {
     const int group = int(threadIdx.x) % 32 / 4, lane = int(threadIdx.x) % 4;
@@ -71,12 +71,12 @@ class SkinnyPartsElements {
       from[0] = data + min(line + kLines * group, o.extent - kLines) + 4 * lane * o.ld;
     }
   }
-  /// Whether steps can be read so.
+  /// Whether chunks can be read so.
   static __device__ __forceinline__ bool is_wide(const SkinnyPartsOperand& o) {
     return o.vectors && (kKMajor || o.extent % kLines == 0);
   }
 
-  /// The step at `k` element by element: what is not, or not below `last` of k, is zero.
+  /// The chunk at `k` element by element: what is not, or not below `last` of k, is zero.
   __device__ __forceinline__ void load_each(const SkinnyPartsOperand& o, const T* data, std::int64_t line,
                                             std::int64_t k, std::int64_t last) {
     const int group = int(threadIdx.x) % 32 / 4, lane = int(threadIdx.x) % 4;
@@ -147,15 +147,11 @@ struct SkinnyPartsShape {
   /// The products of op(A) and op(B): where D is turned the few are of op(B).
   template <bool kTurned>
   using OrderedProducts = std::conditional_t<kTurned, Bf16Products<B, A>, Bf16Products<A, B>>;
+  /// The part of the few of such a product, and that of the many.
   template <bool kTurned>
-  static __device__ constexpr int few_part(int product) {
+  static __device__ constexpr PartPair parts_of(int product) {
     const PartPair pair = OrderedProducts<kTurned>::product(product);
-    return kTurned ? pair.b : pair.a;
-  }
-  template <bool kTurned>
-  static __device__ constexpr int many_part(int product) {
-    const PartPair pair = OrderedProducts<kTurned>::product(product);
-    return kTurned ? pair.a : pair.b;
+    return kTurned ? PartPair{pair.b, pair.a} : pair;
   }
 };
 
@@ -204,8 +200,9 @@ class SkinnyPartsStep {
         for (int p = 0; p < Products::kProducts; ++p)
 #pragma unroll
           for (int chunk = 0; chunk < Shape::kChunks; ++chunk) {
-            const auto& a = a_[chunk][Shape::template few_part<kTurned>(p)][i];
-            const auto& b = b_[chunk][Shape::template many_part<kTurned>(p)][j];
+            const PartPair parts = Shape::template parts_of<kTurned>(p);
+            const auto& a = a_[chunk][parts.a][i];
+            const auto& b = b_[chunk][parts.b][j];
             if (p == 0 && chunk == 0)
               mma_first(step, a, b);
             else
@@ -220,7 +217,7 @@ class SkinnyPartsStep {
   std::uint32_t b_[Shape::kChunks][Shape::OfB::kParts][Shape::kManyLines][2];
 };
 
-/// A warp's sums over its share of k. Steps are under way: another is read when one's elements have become parts.
+/// A warp's sums over its share of k. Chunks are under way: another is read when one's elements have become parts.
 template <class Shape, class A, class B, bool kFewKMajor, bool kManyKMajor>
 __device__ __forceinline__ void multiply_share(typename Shape::Sums& sums, const SkinnyPartsArguments& x,
                                                std::int64_t item, std::int64_t few_line, std::int64_t many_line,

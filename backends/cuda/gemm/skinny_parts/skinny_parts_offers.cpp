@@ -11,6 +11,7 @@
 #include <tessera/plugin/math.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,9 @@ double blocks_of(const GemmProblem& p, const SkinnyPartsConfig& config) {
          double(config.split);
 }
 
-/// The share of the tensor cores' rate that mma.sync reaches, instructions to split an element, and seconds: of a step,
-/// and more where few are read ahead; of one that is read element by element, whose instructions are kEach times as
-/// many; of the last where k ends within it; and to add slices. On an H200.
+/// The share of the tensor cores' rate that mma.sync reaches, instructions to split an element, and seconds: of a
+/// chunk, which is a step of the model, and more where few are read ahead; of one that is read element by element,
+/// whose instructions are kEach times as many; of the last where k ends within it; and to add slices. On an H200.
 constexpr double kRate = 0.5, kSplitting = 6.5, kEach = 2.0;
 constexpr double kStepSeconds = 2.5e-7, kWaitSeconds = 7.5e-7, kEachSeconds = 7e-7, kLastSeconds = 7e-7,
                  kClusterSeconds = 6e-7;
@@ -67,14 +68,22 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyP
           .bytes = operand_bytes(p)};
 }
 
-/// Blocks of a cluster that are worth a try; of ordered sums as many as their slices take.
-std::vector<std::int64_t> splits_of(const GemmProblem& p, const plugin::GivenParameters& given,
-                                    const SkinnyPartsTile& tile) {
-  if (!p.ordered) return given.one_of("split", kSplits);
+/// Blocks of a cluster that the slices of ordered sums take.
+std::int64_t ordered_split(const GemmProblem& p, const SkinnyPartsTile& tile) {
   const std::int64_t slices = ceil_div(p.k, ordered_parts_slice(p));
-  const std::int64_t split = std::max<std::int64_t>(ceil_div(slices, std::int64_t(tile.slices())), 1);
-  if (split > std::int64_t(kMostInCluster)) return {};
-  return {given.in_range("split", split, split, split)};
+  return std::max<std::int64_t>(ceil_div(slices, std::int64_t(tile.slices())), 1);
+}
+static_assert(std::ranges::all_of(kSkinnyPartsTiles, [](const SkinnyPartsTile& tile) {
+  return kOrderedPartsUnit % tile.step() == 0 && kOrderedPartsMost <= tile.slices() * std::int64_t(kMostInCluster);
+}));
+
+/// Blocks of a cluster that are worth a try with one of the tiles.
+std::vector<std::int64_t> splits_of(const GemmProblem& p, const plugin::GivenParameters& given,
+                                    const std::vector<SkinnyPartsTile>& tiles) {
+  if (!p.ordered) return given.one_of("split", kSplits);
+  std::set<std::int64_t> splits;
+  for (const SkinnyPartsTile& tile : tiles) splits.insert(ordered_split(p, tile));
+  return given.one_of("split", std::vector<std::int64_t>(splits.begin(), splits.end()));
 }
 
 }  // namespace
@@ -99,9 +108,9 @@ bool skinny_parts_vectors(tessera_dtype dtype, std::int64_t ld, std::int64_t str
 std::string skinny_parts_why_unsupported(const GemmProblem& p, const Machine& machine) {
   if (plugin::size_of(p.wider()) != 4) return "it is for f32";
   if (p.compute == TESSERA_COMPUTE_STRICT) return "it computes by parts, and the product permits strict alone";
+  if (p.ordered && !why_not_hopper(machine).empty()) return "the device's ordered sums are those of multistage";
   if (p.ordered && (p.mixed() || p.compute != TESSERA_COMPUTE_BF16X6))
     return "the device's ordered sums of f16x3, tf32 and two types are those of the warpgroups' algorithms";
-  if (p.ordered && !why_not_hopper(machine).empty()) return "the device's ordered sums are those of multistage";
   if (!machine.clusters()) return "it is for devices with clusters, of compute capability 9.0 and later";
   if (std::min(p.m, p.n) > kSkinnyPartsMost)
     return "D has more than " + std::to_string(kSkinnyPartsMost) + " rows and columns: " + std::to_string(p.m) + " x " +
@@ -119,18 +128,18 @@ void skinny_parts_offers(const GemmProblem& p, const Machine& machine, const plu
   keep_given(given, "tile", &SkinnyPartsTile::few, tiles);
   keep_given(given, "width", &SkinnyPartsTile::many, tiles);
   const std::int64_t compute = given.one_of("compute", kArithmetic).front();
-  const std::vector<std::int64_t> both = given.in_range("turned", kTurns, 0, 1);
+  const std::vector<std::int64_t> both = given.in_range("turned", kTurns, 0, 1), splits = splits_of(p, given, tiles);
   for (const std::int64_t turned : both) {
     const std::int64_t few = turned != 0 ? p.n : p.m, many = turned != 0 ? p.m : p.n;
     if (both.size() > 1 && few > many) continue;
     for (const SkinnyPartsTile& tile : tiles) {
       if (tiles.size() > 1 && tile.few > 16 && few <= tile.few / 2) continue;  // a lower one has them all
-      const std::vector<std::int64_t> splits = splits_of(p, given, tile);
       for (const std::int64_t split : splits) {
+        if (p.ordered && split != ordered_split(p, tile)) continue;
         const SkinnyPartsConfig config{tile, turned != 0, split};
         const double blocks = blocks_of(p, config);
         if (blocks > double(kMaxGridX)) break;
-        if (splits.size() > 1 && split > 1 && blocks > 2.0 * machine.multiprocessors) break;
+        if (!p.ordered && splits.size() > 1 && split > 1 && blocks > 2.0 * machine.multiprocessors) break;
         offers.add(
             {{{"tile", tile.few}, {"width", tile.many}, {"turned", turned}, {"split", split}, {"compute", compute}},
              launch_seconds(launch_of(p, machine, config), machine) + finishing_seconds(p, machine)});

@@ -58,6 +58,7 @@ struct WarpgroupF32Order {
     tile.row += rank * Shape::kM;
     const int slice = int(unit % x.slices);
     const std::int64_t first = slice * x.k_per_slice, left = g.k - first;
+    // The last takes all that is left: of ordered sums the only one, which adds slices one after another.
     const std::int64_t ks = slice + 1 == x.slices || left < x.k_per_slice ? left : x.k_per_slice;
     return {tile, slice, int(first / Shape::kDepth), ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
   }
@@ -337,7 +338,8 @@ __global__ void __launch_bounds__(WarpgroupF32Tile::kThreads, 1)
 #endif
 }
 
-/// D from the sums of slices, whose scales are undone, and which are computed again, when they are whole.
+/// Adds the sums of slices, then undoes the scales and computes again, over all of k, what is no finite number: the
+/// bits are those of a block that has all slices.
 template <class Mode>
 __global__ void __launch_bounds__(kAddThreads) gemm_add_parts_kernel(const __grid_constant__ WarpgroupF32Arguments w) {
   add_slices<false>(w.x, [&](float sum, std::int64_t item, std::int64_t row, std::int64_t column) {

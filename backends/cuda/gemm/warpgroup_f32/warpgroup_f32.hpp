@@ -19,7 +19,8 @@ namespace tessera::cuda {
 /// One way to run a product.
 struct WarpgroupF32Config {
   WarpgroupF32Tile tile;
-  std::int64_t split = 1;  ///< slices of k, whose sums are added in order, by another kernel
+  /// Slices of k, whose sums are added in order, by another kernel. 1: one, or all of ordered sums one after another.
+  std::int64_t split = 1;
   /// So much of k at a time: parts are made and multiplied, and D holds the sums until the next. 0: all, of all
   /// matrices of a batch; else of one after the other.
   std::int64_t panel_k = 0;

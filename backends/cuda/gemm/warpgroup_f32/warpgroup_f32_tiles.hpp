@@ -11,6 +11,7 @@
 
 #include <tessera/plugin/problem.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct WarpgroupF32Tile {
   constexpr int products() const { return compute == TESSERA_COMPUTE_F16X3 ? 3 : bf16_products(parts_a, parts_b); }
 
   constexpr int m() const { return kM; }
-  /// Whether sums have the order of most tiles: steps of as many slabs, 512 of k apart.
+  /// Whether sums have the order of most tiles: steps of as many slabs, and registers for those of a slice apart.
   constexpr bool ordered() const { return n <= 128; }
   constexpr int depth() const { return slabs * kSlab; }  ///< k goes by in steps of so many
   constexpr int stage_bytes() const { return 2 * depth() * (parts_a * kM + parts_b * n); }
@@ -65,5 +66,8 @@ inline constexpr std::array kWarpgroupF32Tiles{
     WarpgroupF32Tile{TESSERA_COMPUTE_BF16X6, 2, 3, 128, 1, 4, 2, 11},
     WarpgroupF32Tile{TESSERA_COMPUTE_BF16X6, 2, 3, 64, 1, 6, 1, 12},
 };
+
+static_assert(std::ranges::all_of(kWarpgroupF32Tiles,
+                                  [](const WarpgroupF32Tile& tile) { return kOrderedPartsUnit % tile.depth() == 0; }));
 
 }  // namespace tessera::cuda
