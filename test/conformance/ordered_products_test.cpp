@@ -314,7 +314,7 @@ Sum draw_sum(Random& random, Compute compute, int number) {
   if (random.bits() % 4 == 0) s.bias = random.bits() % 2 == 0 ? Bias::per_row : Bias::per_column;
   if (random.bits() % 4 == 0) s.activation = Activation::gelu;
   if (number == 0) s.alpha = 1.0, s.beta = 0.0, s.bias = Bias::none, s.activation = Activation::none;
-  if (number == 1) s.n = 1030 + s.n, s.k = 2600;  // columns that are many to multistage in f64, and slices
+  if (number == 1) s.n = 2100 + s.n, s.k = 1100;  // columns that count as many everywhere, and slices of f64
   if (number % 4 == 2) s.tiny = true, s.k += 100;
   if (number == 2) s.n = 1 + s.n / 2, s.k += 4100;  // slices of warpgroup
   if (number == 3) (random.bits() % 2 == 0 ? s.alpha : s.beta) = 0.0, s.k *= std::int64_t(random.bits() % 2);

@@ -37,6 +37,10 @@ inline std::int64_t ordered_parts_slice(const plugin::GemmProblem& p) {
       std::clamp(kFewest * kManyColumns / std::max<std::int64_t>(p.fixed_extent(), 1), kFewest, kOrderedPartsMost);
   return plugin::round_up(std::max(plugin::ceil_div(p.k, wanted), kOrderedPartsUnit), kOrderedPartsUnit);
 }
+/// How many there are, at least one.
+inline std::int64_t ordered_parts_slices(const plugin::GemmProblem& p) {
+  return std::max<std::int64_t>(plugin::ceil_div(p.k, ordered_parts_slice(p)), 1);
+}
 
 /// Of so many parts of A and of B: but for those of a third part with a second or a third one.
 constexpr int bf16_products(int parts_a, int parts_b) {

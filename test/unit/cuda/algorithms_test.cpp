@@ -143,12 +143,16 @@ TEST_CASE("ordered sums of products have one family of algorithms, whatever rows
         Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {"skinny_parts", "warpgroup_f32"}},
         Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, {"warpgroup_f32"}}}) {
     std::set<std::string> found;
-    for (const std::int64_t rows : {1, 17, 300, 4096}) {
-      auto p = test::product(dtype, rows, 1000, 1001);
-      p.compute = compute, p.ordered = true;
-      for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all())
-        if (algorithm.why_not(p, machine).empty()) found.insert(algorithm.name);
-    }
+    for (const bool by_columns : {false, true})
+      for (const auto& [n, k] : {std::pair{4096, 4096}, {256, 6144}, {1000, 1001}, {8, 40}})
+        for (const std::int64_t rows : {1, 2, 17, 64, 300, 4096}) {
+          auto p = by_columns ? test::product(dtype, n, rows, k) : test::product(dtype, rows, n, k);
+          p.compute = compute, p.ordered = true, p.by_columns = by_columns;
+          bool any = false;
+          for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all())
+            if (algorithm.why_not(p, machine).empty()) found.insert(algorithm.name), any = true;
+          CHECK(any);
+        }
     CHECK(found == algorithms);
   }
 }

@@ -36,9 +36,9 @@ const Algorithm kMultistage{"multistage", multistage_why_unsupported, multistage
 
 /// Into how many slices k is cut.
 std::int64_t slices_of(const plugin::GemmProblem& p, const std::string& algorithm, const plugin::Parameters& taken) {
-  const std::int64_t split = taken.at("split"), of_parts = ceil_div(p.k, ordered_parts_slice(p));
+  const std::int64_t split = taken.at("split");
   if (algorithm == "skinny_parts") return ceil_div(p.k, skinny_parts_slice(p, skinny_parts_config(p, taken)));
-  return algorithm == "warpgroup_f32" && split == 1 ? of_parts : split;  // one after another
+  return algorithm == "warpgroup_f32" && split == 1 ? ordered_parts_slices(p) : split;  // one after another
 }
 
 struct Kind {
@@ -51,12 +51,15 @@ struct Kind {
 void add_slices(const Kind& kind, plugin::GemmProblem p, std::int64_t rows, std::set<std::int64_t>& slices) {
   (p.by_columns ? p.n : p.m) = rows;
   p.lda = p.k, p.ldb = p.ldc = p.ldd = p.n;
+  bool offered = false;
   for (const Algorithm& algorithm : kind.algorithms) {
     if (!algorithm.why_unsupported(p, h100()).empty()) continue;
     plugin::OfferList offers;
     algorithm.offers(p, h100(), {}, std::uint64_t{1} << 32, offers);
     for (const plugin::Offer& offer : offers.all()) slices.insert(slices_of(p, algorithm.name, offer.parameters));
+    offered |= !offers.empty();
   }
+  REQUIRE(offered);
 }
 
 }  // namespace

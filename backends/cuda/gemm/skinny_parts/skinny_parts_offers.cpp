@@ -70,8 +70,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const SkinnyP
 
 /// Blocks of a cluster that the slices of ordered sums take.
 std::int64_t ordered_split(const GemmProblem& p, const SkinnyPartsTile& tile) {
-  const std::int64_t slices = ceil_div(p.k, ordered_parts_slice(p));
-  return std::max<std::int64_t>(ceil_div(slices, std::int64_t(tile.slices())), 1);
+  return ceil_div(ordered_parts_slices(p), std::int64_t(tile.slices()));
 }
 static_assert(std::ranges::all_of(kSkinnyPartsTiles, [](const SkinnyPartsTile& tile) {
   return kOrderedPartsUnit % tile.step() == 0 && kOrderedPartsMost <= tile.slices() * std::int64_t(kMostInCluster);

@@ -153,7 +153,7 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
 /// The splits that are worth a try; slices of ordered sums are added one after another, or each is a unit of work.
 std::vector<std::int64_t> splits_of(const GemmProblem& p, const plugin::GivenParameters& given) {
   if (!p.ordered) return given.in_range("split", kSplits, 1, kMostSplit);
-  const std::array<std::int64_t, 2> both{1, std::max<std::int64_t>(ceil_div(p.k, ordered_parts_slice(p)), 1)};
+  const std::array<std::int64_t, 2> both{1, ordered_parts_slices(p)};
   return given.one_of("split", std::span(both).first(both[1] > 1 ? 2 : 1));
 }
 
