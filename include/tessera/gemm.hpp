@@ -167,6 +167,7 @@ class GemmPlan : public Plan {
       c.stride_a = d.stride_a, c.stride_b = d.stride_b, c.stride_c = d.stride_c, c.stride_d = d.stride_d;
       c.bias_increment = d.bias_increment, c.bias_stride = d.bias_stride;
       c.sums = tessera_sums(d.sums);
+      c.whole_n = d.whole_n;
       c.aux = tessera_aux(d.aux);
       if (d.aux != Aux::none) c.ldaux = d.ldaux, c.stride_aux = d.stride_aux;
     }

@@ -91,6 +91,7 @@ struct GemmDesc {
   Aux aux = Aux::none;        ///< whether what the activation is applied to is written, or its derivative there applied
   Integer ldaux = kPacked;    ///< elements from one row or column of aux to the next
   Integer stride_aux = kPacked;  ///< elements from one aux of the batch to the next; 0: one for all, if read
+  Integer whole_n = 0;           ///< of ordered sums: n of the product that this one computes some columns of; 0: n
 };
 
 }  // namespace tessera

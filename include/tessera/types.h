@@ -166,20 +166,18 @@ enum {
  *   (x86-64-v2 has not), in the element type or, for 16 bits, in f32 with one rounding at the end of each step. So
  *   two plans of one backend with one instruction set give the same bits for each point that reads the same values
  *   with the same taps, a plan of several steps those of as many plans of one. A domain may be cut into boxes with
- *   halo sides.
- *   The order is that of the offsets, compared axis by axis from the first on, the lowest first; but the cpu backend,
- *   and kokkos on the processor, group taps that rows share, and add first what leaves into a constant side of an
- *   axis but the last. So a constant side stays one in the boxes that touch it; ghost points that hold the constant
- *   may give other bits. NaN may differ in their payloads. Axes keep the caller's order: the last one should have the
- *   smallest stride.
- * - ordered, of a product: the order follows from n, k, the types, `compute`, the order of storage and whether A and
- *   B are transposed alone. So two plans of one backend on one kind of device, with one instruction set, give a row
- *   of D the same bits from the same row of op(A), of C and of the bias, and the same op(B): whatever m is, where in
- *   D and in which matrix of the batch the row stands, what the leading dimensions, strides and addresses are, how
- *   many threads or multiprocessors compute, with what algorithm and parameters. A bias or an activation leaves the
- *   bits of the sums that it is applied to. Algorithms that cannot keep that refuse it. Rows are the caller's in both
- *   orders of storage; who wants the same for columns describes D^T = op(B)^T op(A)^T. NaN may differ in their
- *   payloads. */
+ *   halo sides. The order is that of the offsets, compared axis by axis from the first on, the lowest first; but the
+ *   cpu backend, and kokkos on the processor, group taps that rows share, and add first what leaves into a constant
+ *   side of an axis but the last. So a constant side stays one in the boxes that touch it; ghost points that hold the
+ *   constant may give other bits. Axes keep the caller's order: the last one should have the smallest stride.
+ * - ordered, of a product: the order follows from n (or `whole_n`), k, the types, `compute`, the order of storage and
+ *   whether A and B are transposed alone. So two plans of one backend on one kind of device, with one instruction
+ *   set, give a row of D the same bits from the same row of op(A), of C and of the bias, and the same op(B): whatever
+ *   m is, where in D and in which matrix of the batch the row stands, what the leading dimensions, strides and
+ *   addresses are, how many threads or multiprocessors compute, with what algorithm and parameters. A bias or an
+ *   activation leaves the bits of the sums that it is applied to. Algorithms that cannot keep that refuse it. Rows
+ *   are the caller's in both orders of storage; who wants the same for columns describes D^T = op(B)^T op(A)^T. In
+ *   either NaN may differ in their payloads. */
 typedef int32_t tessera_sums;
 enum {
   TESSERA_SUMS_ANY = 0,
@@ -233,6 +231,7 @@ typedef struct tessera_gemm_desc {
   int32_t reserved;   /**< must be 0 */
   int64_t ldaux;      /**< elements from one row or column of aux to the next; 0 or TESSERA_PACKED: no gaps */
   int64_t stride_aux; /**< as stride_c; 0: TESSERA_PACKED beside ldaux = 0, beside another one for all, that is read */
+  int64_t whole_n;    /**< of ordered sums: n of the product that this one computes some columns of; 0: n */
 } tessera_gemm_desc;
 
 /** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
@@ -265,6 +264,7 @@ static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t
                                   TESSERA_SUMS_ANY,
                                   0,
                                   TESSERA_AUX_NONE,
+                                  0,
                                   0,
                                   0,
                                   0};

@@ -113,6 +113,7 @@ void Prepared::require_same(const Problem& problem) const {
   same("compute", plugin::name_of_compute(problem.gemm.compute), plugin::name_of_compute(problem_.gemm.compute));
   same("sums", problem.gemm.sums == TESSERA_SUMS_ANY ? "any" : "ordered",
        problem_.gemm.sums == TESSERA_SUMS_ANY ? "any" : "ordered");
+  same("whole_n", std::to_string(problem.gemm.whole_n), std::to_string(problem_.gemm.whole_n));
   if (asked.matrices != own.matrices)
     invalid("batch", std::to_string(problem.gemm.batch) + " with " + std::to_string(asked.matrices) + " matrices of b",
             "b was prepared as " + std::to_string(own.matrices) + (own.matrices == 1 ? ": set stride_b = 0" : ""));

@@ -82,8 +82,8 @@ bool is_plain(const tessera_gemm_desc& d) {
          (d.compute == TESSERA_COMPUTE_DEFAULT || d.compute == TESSERA_COMPUTE_STRICT) && zero_or_one(d.order) &&
          zero_or_one(d.trans_a) && zero_or_one(d.trans_b) && d.bias == TESSERA_BIAS_NONE &&
          d.activation == TESSERA_ACTIVATION_NONE && d.aux == TESSERA_AUX_NONE && d.reserved == 0 &&
-         d.sums == TESSERA_SUMS_ANY && d.batch == 1 && d.ldd == 0 && d.stride_d == 0 && d.stride_a == TESSERA_PACKED &&
-         d.stride_b == TESSERA_PACKED && d.stride_c == TESSERA_PACKED;
+         d.sums == TESSERA_SUMS_ANY && d.whole_n == 0 && d.batch == 1 && d.ldd == 0 && d.stride_d == 0 &&
+         d.stride_a == TESSERA_PACKED && d.stride_b == TESSERA_PACKED && d.stride_c == TESSERA_PACKED;
 }
 
 /// A stored matrix.

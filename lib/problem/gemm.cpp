@@ -83,6 +83,16 @@ tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype
   return given;
 }
 
+/// That of n itself is none.
+void resolve_whole_n(tessera_gemm_desc& d) {
+  if (d.whole_n == 0) return;
+  if (d.sums != TESSERA_SUMS_ORDERED)
+    invalid("whole_n", d.whole_n, "must be 0 where sums may be added in any order: set sums = ordered (1)");
+  if (d.whole_n < d.n)
+    invalid("whole_n", d.whole_n, "must be 0, or no less than n = " + std::to_string(d.n) + ", which is a part of it");
+  if (d.whole_n == d.n) d.whole_n = 0;
+}
+
 /// The arithmetic of a descriptor: what it says, which its type must have, else `usual`, where its type has it.
 tessera_compute resolve_compute(const tessera_gemm_desc& d, tessera_compute usual) {
   one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_TF32,
@@ -153,6 +163,7 @@ std::string describe(const tessera_gemm_desc& d) {
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" activation=") + name_of_activation(d.activation);
   if (d.aux != TESSERA_AUX_NONE) text += std::string(" aux=") + name_of_aux(d.aux);
   if (d.sums == TESSERA_SUMS_ORDERED) text += " ordered sums";
+  if (d.whole_n > 0) text += " of n=" + std::to_string(d.whole_n);
   return text;
 }
 
@@ -228,6 +239,7 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
     at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
   at_least("batch", d.batch, 0);
   one_of("sums", d.sums, TESSERA_SUMS_ANY, TESSERA_SUMS_ORDERED, "any (0), ordered (1)");
+  resolve_whole_n(d);
 
   Problem p;
   p.op = TESSERA_OP_GEMM;

@@ -77,7 +77,7 @@ TEST_CASE("products are said so that they can be read back", "[tune]") {
   check_product(d);
   d.order = Order::column_major, d.ldb = 8, d.bias = Bias::per_row;
   check_product(d);
-  d.dtype_b = DType::bf16;
+  d.dtype_b = DType::bf16, d.whole_n = 77;
   check_product(d);
   check_product({.m = 1, .n = 1, .k = 1, .lda = 100, .batch = 1});
 }

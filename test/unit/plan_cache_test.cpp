@@ -127,6 +127,8 @@ TEST_CASE("every field that matters makes another plan of a product", "[cache]")
   CHECK_FALSE(there(context, other));
   other = desc, other.sums = Sums::ordered;
   CHECK_FALSE(there(context, other));
+  other.whole_n = 99;
+  CHECK_FALSE(there(context, other));
   CHECK_FALSE(there(context, desc, {.operands = Memory::device}));
   CHECK_FALSE(there(context, desc, {.algorithm = "plain"}));
   CHECK_FALSE(there(context, desc, {.algorithm = "tuned:split=2"}));

@@ -128,6 +128,18 @@ TEST_CASE("wisdom of a prepared B is its own, and measuring times it", "[prepare
   check_message(again.describe(), {"from wisdom"});
 }
 
+TEST_CASE("columns of a wider product are prepared as such", "[prepared]") {
+  Context context = fake();
+  GemmDesc desc = kRows3;
+  desc.sums = Sums::ordered;
+  const PreparedOperand prepared = prepare(context, desc, kB);
+  desc.whole_n = 9;
+  check_throws("of five", ErrorCode::invalid_argument, {"whole_n = 9", "prepared for 0"},
+               [&] { GemmPlan(context, desc, {.prepared = &prepared}); });
+  const PreparedOperand of_nine = prepare(context, desc, kB);
+  CHECK_NOTHROW(GemmPlan(context, desc, {.prepared = &of_nine}));
+}
+
 TEST_CASE("what a plan and its execution refuse of a prepared B", "[prepared]") {
   Context context = fake();
   const PreparedOperand prepared = prepare(context, kRows3, kB);

@@ -19,8 +19,7 @@ template <class T>
 struct SlicedArguments {
   GemmArguments<T> g;
   int slices;
-  /// What each but the last few has; of a block that has several slices of ordered sums, what each of them has.
-  std::int64_t k_per_slice;
+  std::int64_t k_per_slice;  ///< of each but the last few
   /// Sums of the slices, for a second kernel that adds them: slices x batch x m rows of partial_ld. Null
   /// where the slices of a tile are a cluster's blocks and add them through shared memory.
   Scalar<T>* partial;

@@ -56,6 +56,7 @@ struct GemmProblem {
   std::int64_t bias_increment, bias_stride;
   bool ordered;             ///< Features::ordered is asked for,
   bool by_columns;          ///< where D's columns are the rows that it speaks of
+  std::int64_t whole_n;     ///< the caller's n, or that of the product of which this is a part
   int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
   /// Of the operand that was prepared; null: none was. Its pointer is to the matrix, where the form has that, behind
   /// which comes what an algorithm made of it.
@@ -89,6 +90,7 @@ struct GemmProblem {
     require_known("sums", desc.sums, TESSERA_SUMS_ORDERED_COLUMNS);
     ordered = desc.sums != TESSERA_SUMS_ANY;
     by_columns = desc.sums == TESSERA_SUMS_ORDERED_COLUMNS;
+    whole_n = desc.whole_n;
   }
 
   /// Whether A and B are of two types.
@@ -96,7 +98,7 @@ struct GemmProblem {
   tessera_dtype wider() const { return size_of(dtype_b) > size_of(dtype) ? dtype_b : dtype; }
 
   /// The extent of D that the order of ordered sums may follow: it must not follow the other one.
-  std::int64_t fixed_extent() const { return by_columns ? m : n; }
+  std::int64_t fixed_extent() const { return whole_n > 0 ? whole_n : by_columns ? m : n; }
 
   bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
   /// The place of aux among the operands.

@@ -127,6 +127,7 @@ GemmDesc parse_gemm(const Members& m) {
   if (m.has("sums")) {
     const bool by_columns = m.text("sums") == "ordered_columns";
     d.sums = by_columns ? Sums::ordered : m.named("sums", kSums);
+    if (m.has("whole_n")) d.whole_n = m.whole("whole_n");
     if (by_columns) d = turned(d);
   }
   return d;

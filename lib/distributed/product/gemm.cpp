@@ -78,6 +78,8 @@ void GemmPlan::read(const tessera_gemm_desc& desc) const {
     refuse("bias = " + std::to_string(desc.bias), "a distributed product has none; C with beta = 1 can hold it");
   if (desc.activation != TESSERA_ACTIVATION_NONE)
     refuse("activation = " + std::to_string(desc.activation), "a distributed product has none: apply it to C");
+  if (desc.whole_n != 0)
+    refuse("whole_n = " + std::to_string(desc.whole_n), "a distributed product has the order of its own n: set 0");
   if (desc.aux != TESSERA_AUX_NONE) refuse("aux = " + std::to_string(desc.aux), "a distributed product has none");
 }
 
@@ -157,8 +159,6 @@ void GemmPlan::look_at_context(const tessera_plan_options& options) {
   const bool on_host = info_of(scale_.get()).host_memory != 0;
   if (!on_host && options.operands == TESSERA_MEMORY_HOST)
     invalid("operands", "host", "must be device: the panels of matrices on a device travel from there");
-  if (!on_host && desc_.sums == TESSERA_SUMS_ORDERED)
-    refuse("sums = ordered", "ranks on devices cut what the order follows from: take a backend of the processor");
   if (!on_host) copier_ = beside(context_.get());
 }
 
@@ -208,6 +208,9 @@ void GemmPlan::make_product(const tessera_plan_options& options) {
   if (desc_.sums == TESSERA_SUMS_ORDERED) widest = std::max<std::int64_t>(1, desc_.k);
   const ProductCut cut = on_devices_ ? cut_of(desc, factors, limits_)
                                      : ring_cut(factors, panels_of(left_.aligned.columns, right_.aligned.rows, widest));
+  if (on_devices_ && cut.ranges.size() > 1 && desc.sums == TESSERA_SUMS_ORDERED)
+    refuse("sums = ordered", "what is gathered of A and B takes more than " + std::to_string(limits_.memory) +
+                                 " bytes, and ranges of k would have an order of their own: raise workspace_limit");
   if (cut.ranges.size() > 1 && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
     desc.dtype_d = scalar_of(desc_.dtype_d);
     const std::int64_t count = result_.elements(comm_->rank());

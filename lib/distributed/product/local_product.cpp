@@ -225,6 +225,11 @@ void LocalProduct::make_plans(const tessera_plan_options& options) {
     desc.trans_b = factors_[1].by_columns() ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
     desc.lda = key.lda, desc.ldb = key.ldb, desc.ldc = factors_[1].rows(rank_);
     desc.dtype_d = desc_.dtype_d, desc.compute = desc_.compute, desc.sums = desc_.sums;
+    if (desc.sums == TESSERA_SUMS_ORDERED) desc.whole_n = desc_.n;
+    if (is_turned()) {
+      std::swap(desc.m, desc.n), std::swap(desc.trans_a, desc.trans_b), std::swap(desc.lda, desc.ldb);
+      desc.order = TESSERA_COLUMN_MAJOR;
+    }
     plans_.emplace(key, make_plan(context_, &desc, options));
   }
 }
@@ -327,8 +332,9 @@ void LocalProduct::multiply(const PartProduct& product, double alpha, double bet
   const auto plan = plans_.find(key_of(product));
   if (plan == plans_.end()) return;
   const std::int64_t first = product.rows.begin * factors_[1].rows(rank_) + product.columns.begin;
-  run_product(plan->second.get(), desc_.dtype, desc_.dtype_d, alpha, part(0, product, product.rows),
-              part(1, product, product.columns), product.k.begin == 0 ? beta : 1.0,
+  const void *a = part(0, product, product.rows), *b = part(1, product, product.columns);
+  if (is_turned()) std::swap(a, b);
+  run_product(plan->second.get(), desc_.dtype, desc_.dtype_d, alpha, a, b, product.k.begin == 0 ? beta : 1.0,
               at(c, first * std::int64_t(size_of(DType(desc_.dtype_d)))));
 }
 

@@ -121,7 +121,8 @@ ProductCut ring_cut(const std::array<Gathering, kFactors>& factors, std::vector<
 
 class LocalProduct {
  public:
-  /// `desc` is that of the whole matrices, by rows, with the left factor as A; where k is cut, D has the type of sums.
+  /// `desc` is that of the whole matrices; B is the left factor where they are stored by columns. Where k is cut, D has
+  /// the type of sums.
   /// `copier` is null where arrays are the host's own memory.
   LocalProduct(std::unique_ptr<Transport> transport, tessera_context* context, tessera_context* copier,
                const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors, const ProductCut& cut,
@@ -150,6 +151,8 @@ class LocalProduct {
     auto operator<=>(const Key&) const = default;
   };
 
+  /// Whether rows of the left factor are the caller's columns.
+  bool is_turned() const { return desc_.order == TESSERA_COLUMN_MAJOR; }
   std::vector<PartProduct> products_of(int rank) const;
   Messages messages_of(std::size_t product, const std::vector<std::vector<PartProduct>>& all) const;
   void make_plans(const tessera_plan_options& options);

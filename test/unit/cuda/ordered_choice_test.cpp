@@ -79,6 +79,8 @@ TEST_CASE("ordered sums of products have one number of slices for any number of 
         p.compute = kind.compute, p.ordered = true, p.by_columns = by_columns;
         std::set<std::int64_t> slices;
         for (const std::int64_t rows : {1, 2, 17, 64, 300, 4096}) add_slices(kind, p, rows, slices);
+        p.whole_n = n, (by_columns ? p.m : p.n) = 1 + n / 5;  // some of its columns
+        for (const std::int64_t rows : {1, 300}) add_slices(kind, p, rows, slices);
         CHECK(slices.size() == 1);
       }
 }

@@ -134,9 +134,9 @@ class WarpgroupF32Plan final : public plugin::Plan {
   SlicedArguments<float> sliced(const GemmArguments<float>& g, unsigned char* workspace) const {
     auto* const partial = reinterpret_cast<float*>(workspace_.partial_bytes > 0 ? workspace : nullptr);
     SlicedArguments<float> x{g, int(config_.split), 0, partial, partial_ld(g.n)};
-    x.k_per_slice = problem_.ordered
-                        ? ordered_parts_slice(problem_)
-                        : ceil_div(ceil_div(g.k, config_.tile.depth()), config_.split) * config_.tile.depth();
+    const std::int64_t depth = config_.tile.depth();
+    x.k_per_slice = problem_.ordered && config_.split > 1 ? ordered_parts_slice(problem_)
+                                                          : ceil_div(ceil_div(g.k, depth), config_.split) * depth;
     return x;
   }
 
@@ -144,7 +144,7 @@ class WarpgroupF32Plan final : public plugin::Plan {
     const WarpgroupF32Tile& tile = config_.tile;
     constexpr std::int64_t kApart = 512;  // of k, of sums in any order
     WarpgroupF32Arguments w{{}, {}, sliced(g, workspace), 0};
-    w.steps_apart = int((problem_.ordered ? w.x.k_per_slice : kApart) / tile.depth());
+    w.steps_apart = int((problem_.ordered ? ordered_parts_slice(problem_) : kApart) / tile.depth());
     if (g.k > 0) {
       w.a = operand(in.a, problem_.dtype, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), workspace_.a,
                     parts_of(0, in.a, workspace));

@@ -58,8 +58,7 @@ struct WarpgroupF32Order {
     tile.row += rank * Shape::kM;
     const int slice = int(unit % x.slices);
     const std::int64_t first = slice * x.k_per_slice, left = g.k - first;
-    // The last takes all that is left: of ordered sums the only one, which adds slices one after another.
-    const std::int64_t ks = slice + 1 == x.slices || left < x.k_per_slice ? left : x.k_per_slice;
+    const std::int64_t ks = left < x.k_per_slice ? left : x.k_per_slice;
     return {tile, slice, int(first / Shape::kDepth), ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
   }
 };
@@ -215,16 +214,13 @@ template <class Shape, int kSums>
 __device__ __forceinline__ void undo_scales(float (&sums)[kSums], const WarpgroupF32Arguments& w, const GemmTile& tile,
                                             int row) {
   const int lane = int(threadIdx.x) % 32;
-  const auto scale = [&](const PartsOperand& o, std::int64_t line) {
-    const std::int64_t matrix = o.matrices > 1 ? tile.batch : 0;
-    return line < o.lines ? o.scale[matrix * o.blocks() * o.block + line] : 0;
-  };
-  const int rows[2] = {scale(w.a, tile.row + row + lane / 4), scale(w.a, tile.row + row + lane / 4 + 8)};
+  const std::int64_t first = tile.row + row + lane / 4;
+  const int rows[2] = {w.a.scale_of(tile.batch, first), w.a.scale_of(tile.batch, first + 8)};
 #pragma unroll
   for (int i = 0; i < kSums; i += 4)
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
-      const int column = scale(w.b, tile.column + 2 * i + lane % 4 * 2 + side);
+      const int column = w.b.scale_of(tile.batch, tile.column + 2 * i + lane % 4 * 2 + side);
 #pragma unroll
       for (int half = 0; half < 2; ++half)
         sums[i + 2 * half + side] = times_power(sums[i + 2 * half + side], -(rows[half] + column));
@@ -344,12 +340,7 @@ template <class Mode>
 __global__ void __launch_bounds__(kAddThreads) gemm_add_parts_kernel(const __grid_constant__ WarpgroupF32Arguments w) {
   add_slices<false>(w.x, [&](float sum, std::int64_t item, std::int64_t row, std::int64_t column) {
     if (w.x.g.k == 0) return sum;
-    if constexpr (Mode::kScales) {
-      const auto scale = [item](const PartsOperand& o, std::int64_t line) {
-        return o.scale[(o.matrices > 1 ? item : 0) * o.blocks() * o.block + line];
-      };
-      sum = times_power(sum, -(scale(w.a, row) + scale(w.b, column)));
-    }
+    if constexpr (Mode::kScales) sum = times_power(sum, -(w.a.scale_of(item, row) + w.b.scale_of(item, column)));
     if (fabsf(sum) < INFINITY) return sum;
     const auto line = [item]<class T>(T, const PartsOperand& o, std::int64_t number) {
       return static_cast<const T*>(o.data) + item * o.stride + number * (o.k_major ? o.ld : 1);

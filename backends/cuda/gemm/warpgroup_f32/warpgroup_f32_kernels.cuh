@@ -36,6 +36,10 @@ struct PartsOperand {
   }
   /// Lines of all matrices, whole blocks.
   __host__ __device__ std::int64_t all_lines() const { return matrices * blocks() * block; }
+  /// f16x3: that of a line for a product of the batch; 0 beyond the last one.
+  __device__ std::int32_t scale_of(std::int64_t item, std::int64_t line) const {
+    return line < lines ? scale[(matrices > 1 ? item : 0) * blocks() * block + line] : 0;
+  }
 };
 
 /// Neighbours along k of 64 lines are a block's work.
