@@ -9,7 +9,7 @@ CUDA_MUTANTS = [
     ("backends/cuda/gemm/multistage/multistage_offers.cpp", "the last, partial tile along k is not counted",
      "ceil_div(ceil_div(p.k, std::int64_t(tile.k_depth)), split)",
      "ceil_div(p.k / tile.k_depth, split)"),
-    ("backends/cuda/gemm/multistage/multistage_offers.cpp", "slices of ordered sums follow from the rows",
+    ("backends/cuda/gemm/ordered_chains.hpp", "slices of ordered sums follow from the rows",
      "p.fixed_extent() >= kManyColumns",
      "p.m >= kManyColumns"),
     ("backends/cuda/gemm/bf16_parts.hpp", "slices of ordered sums of parts follow from the rows",

@@ -97,14 +97,14 @@ void keep_cheapest(std::vector<Priced<Config>>& found, const plugin::OfferList& 
 
 /// Why an algorithm cannot compute a product; "" where it can.
 using GemmWhyUnsupported = std::string(const plugin::GemmProblem&, const Machine&);
-GemmWhyUnsupported elementwise_why_unsupported, multistage_why_unsupported, peeled_why_unsupported,
-    skinny_parts_why_unsupported, skinny_why_unsupported, small_why_unsupported, warpgroup_why_unsupported,
-    warpgroup_f32_why_unsupported;
+GemmWhyUnsupported chains_why_unsupported, elementwise_why_unsupported, multistage_why_unsupported,
+    peeled_why_unsupported, skinny_parts_why_unsupported, skinny_why_unsupported, small_why_unsupported,
+    warpgroup_why_unsupported, warpgroup_f32_why_unsupported;
 
 /// What it offers.
 using GemmOffers = void(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
                         std::uint64_t workspace_limit, plugin::OfferList&);
-GemmOffers elementwise_offers, multistage_offers, naive_offers, peeled_offers, skinny_offers, skinny_parts_offers,
-    small_offers, tiled_shared_offers, warpgroup_offers, warpgroup_f32_offers;
+GemmOffers chains_offers, elementwise_offers, multistage_offers, naive_offers, peeled_offers, skinny_offers,
+    skinny_parts_offers, small_offers, tiled_shared_offers, warpgroup_offers, warpgroup_f32_offers;
 
 }  // namespace tessera::cuda

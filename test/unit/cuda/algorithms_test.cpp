@@ -104,6 +104,10 @@ TEST_CASE("every algorithm of products takes every type, bias and activation") {
         CHECK(algorithm.why_not(p, machine) == "it computes f32 in tf32, which the product does not permit");
       else if (std::string(algorithm.name) == "warpgroup_f32" || std::string(algorithm.name) == "skinny_parts")
         CHECK_FALSE(algorithm.why_not(p, machine).empty());  // none of them is permitted here
+      else if (std::string(algorithm.name) == "chains")
+        CHECK(algorithm.why_not(p, machine) == (size_of(dtype) == 2
+                                                    ? std::string("takes f32 and f64, not ") + name_of(dtype)
+                                                    : "D has more than 8 rows and columns: 16 x 16"));
       else if (std::string(algorithm.name) == "elementwise")
         CHECK(algorithm.why_not(p, machine) == "it is for k = 0, the product has k = 16");
       else
@@ -136,8 +140,8 @@ TEST_CASE("ordered sums of products have one family of algorithms, whatever rows
   const Machine machine = machine_of(kH100);
   using Kind = std::tuple<tessera_dtype, tessera_compute, std::set<std::string>>;
   for (const auto& [dtype, compute, algorithms] :
-       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {"multistage"}},
-        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {"multistage"}},
+       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {"chains", "multistage"}},
+        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {"chains", "multistage"}},
         Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, {"warpgroup"}},
         Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, {"warpgroup"}},
         Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {"skinny_parts", "warpgroup_f32"}},

@@ -6,6 +6,7 @@
 #include "gemm_offers.hpp"
 
 #include <bf16_parts.hpp>
+#include <ordered_chains.hpp>
 #include <skinny_parts/skinny_parts.hpp>
 #include <tessera/plugin/math.hpp>
 
@@ -32,10 +33,12 @@ struct Algorithm {
 const Algorithm kMultistage{"multistage", multistage_why_unsupported, multistage_offers},
     kWarpgroup{"warpgroup", warpgroup_why_unsupported, warpgroup_offers},
     kWarpgroupF32{"warpgroup_f32", warpgroup_f32_why_unsupported, warpgroup_f32_offers},
+    kChains{"chains", chains_why_unsupported, chains_offers},
     kSkinnyParts{"skinny_parts", skinny_parts_why_unsupported, skinny_parts_offers};
 
 /// Into how many slices k is cut.
 std::int64_t slices_of(const plugin::GemmProblem& p, const std::string& algorithm, const plugin::Parameters& taken) {
+  if (algorithm == "chains") return ordered_chains(p, h100());
   const std::int64_t split = taken.at("split");
   if (algorithm == "skinny_parts") return ceil_div(p.k, skinny_parts_slice(p, skinny_parts_config(p, taken)));
   return algorithm == "warpgroup_f32" && split == 1 ? ordered_parts_slices(p) : split;  // one after another
@@ -66,8 +69,8 @@ void add_slices(const Kind& kind, plugin::GemmProblem p, std::int64_t rows, std:
 
 TEST_CASE("ordered sums of products have one number of slices for any number of rows") {
   for (const Kind& kind :
-       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {kMultistage}},
-        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {kMultistage}},
+       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, {kChains, kMultistage}},
+        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, {kChains, kMultistage}},
         Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, {kWarpgroup}}, Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, {kWarpgroup}},
         Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, {kSkinnyParts, kWarpgroupF32}},
         Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, {kWarpgroupF32}}})

@@ -10,6 +10,7 @@
 
 #include "../../vector_access.hpp"
 #include "../offers.hpp"
+#include "../ordered_chains.hpp"
 #include "../parts.hpp"
 #include "../slices.cuh"
 #include "../transpose.cuh"
@@ -79,8 +80,8 @@ class MultistagePlan final : public plugin::Plan {
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n)};
-    const std::int64_t depth = problem_.ordered ? kMultistageMostDepth : tile_.k_depth;  // the same for all tiles
-    x.k_per_slice = ceil_div(ceil_div(g.k, depth), split_) * depth;
+    x.k_per_slice = problem_.ordered ? ordered_chain_length(g.k, split_)
+                                     : ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),

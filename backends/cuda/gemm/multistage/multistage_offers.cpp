@@ -4,6 +4,7 @@
 #include "../../launch_limits.hpp"
 #include "../../vector_access.hpp"
 #include "../offers.hpp"
+#include "../ordered_chains.hpp"
 #include "../tile_model.hpp"
 #include "multistage.hpp"
 
@@ -139,17 +140,6 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
   return launch + adding_seconds(double(split), double(split) * double(slice_bytes(p)), machine);
 }
 
-/// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, many lose by them, the more
-/// the larger sums are. They are a cluster's: sums of any size need no workspace.
-std::int64_t ordered_slices(const GemmProblem& p, const Machine& machine) {
-  constexpr std::int64_t kManyColumns = 1024;
-  if (!p.ordered || !machine.clusters()) return 1;
-  const auto sum = std::int64_t(size_of_sums(p)), steps = ceil_div(p.k, kMultistageMostDepth);
-  const std::int64_t most =
-      std::clamp<std::int64_t>(p.k / (64 * sum), 1, p.fixed_extent() >= kManyColumns ? 32 / sum : 8);
-  return steps == 0 ? 1 : ceil_div(steps, ceil_div(steps, most));  // none is empty
-}
-
 /// The splits of a tile that are worth a try.
 std::span<const std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
                                         std::int64_t most) {
@@ -177,7 +167,7 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
   const std::vector<std::int64_t> transposes =
       given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
   for (const std::int64_t split :
-       splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, ordered_slices(p, machine)))
+       splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, ordered_chains(p, machine)))
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
       const bool may_transpose = most > 0 && (split == 1 || (p.ordered && !multistage_uses_workspace(machine, split)));

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../../launch_limits.hpp"
+#include "../offers.hpp"
+#include "../ordered_chains.hpp"
+#include "../tile_model.hpp"
+#include "chains.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::ceil_div;
+using plugin::GemmProblem;
+
+/// What an H200 takes for a step of a warp that is alone: cycles, for each of the few, for each of k, and for both; and
+/// times as many where elements are copied one by one. Instructions of a step for each of k, and of the few and k.
+struct StepCosts {
+  double step, few, k, few_k;
+};
+template <class T>
+constexpr StepCosts kStep = sizeof(T) == 4 ? StepCosts{190, 20, 5, 1.9} : StepCosts{150, 0, 10, 4.0};
+constexpr double kOnes = 2.0, kPerK = 2.0, kPerFewAndK = 3.0, kBeside = 0.06;
+constexpr std::int64_t kSchedulers = 4;
+constexpr double kClusterSeconds = 6e-7;
+
+template <class T>
+double seconds(const GemmProblem& p, const Machine& machine, const ChainsConfig& config) {
+  constexpr int kReserved = 1024;  // bytes of each block's shared memory, for the system
+  const StepCosts& c = kStep<T>;
+  const double few = chains_few(p), step = double(config.step), ones = chains_vectors(p) ? 1.0 : kOnes;
+  const double alone = c.step + c.few * few + (c.k + c.few_k * few) * step;
+  const double latency = alone * (1.0 + kBeside * double(config.warps() - 1));
+  const double instructions = (kPerK + kPerFewAndK * few) * step * double(ceil_div(config.warps(), kSchedulers));
+  const int room = machine.shared_per_multiprocessor / int(chains_shared_bytes<T>(p, config) + kReserved);
+  const TileLaunch launch{
+      .blocks = double(ceil_div(chains_many(p), kChainsLines)) * double(p.batch) * double(config.cluster),
+      .blocks_per_sm = std::clamp(room, 1, int(kMostClusteredBlocksPerSm)),
+      .cluster = config.cluster,
+      .steps = double(ceil_div(ordered_chain_length(p.k, config.chains), config.step)),
+      .units = instructions * ones,
+      .lines = double(config.warps()) * (double(kChainsLines) + few) * step * double(sizeof(T)),
+      .latency = latency * ones / machine.clock_hz,
+      .pipeline = true,
+      .fill = config.cluster > 1 ? kClusterSeconds : 0.0,
+      .bytes = operand_bytes(p)};
+  return launch_seconds(launch, machine) + finishing_seconds(p, machine);
+}
+
+template <class T>
+void add_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                plugin::OfferList& offers) {
+  const std::int64_t chains = ordered_chains(p, machine);
+  std::vector<std::int64_t> clusters;
+  for (std::int64_t cluster = 1; cluster <= chains; ++cluster)
+    if (chains % cluster == 0) clusters.push_back(cluster);
+  for (const std::int64_t cluster : given.one_of("cluster", clusters))
+    for (const std::int64_t step : given.one_of("step", kChainsSteps<T>)) {
+      const ChainsConfig config{chains, cluster, step};
+      if (step != kChainsSteps<T>[0] && !chains_has_long_steps<T>(chains_few(p), chains_k_major(p))) continue;
+      if (chains_shared_bytes<T>(p, config) > machine.shared_per_block) continue;
+      if (std::ceil(double(chains_many(p)) / kChainsLines) * double(p.batch) * double(cluster) > double(kMaxGridX))
+        continue;
+      offers.add({{{"cluster", cluster}, {"step", step}}, seconds<T>(p, machine, config)});
+    }
+}
+
+}  // namespace
+
+std::string chains_why_unsupported(const GemmProblem& p, const Machine& machine) {
+  constexpr double kLeast = 4096.0;  // others are as fast, and need not ask the device
+  const double many = double(chains_many(p)), blocks = std::ceil(many / kChainsLines) * double(p.batch);
+  if (p.ordered && p.compute != TESSERA_COMPUTE_STRICT)
+    return "the device's ordered sums of bf16x6, f16x3 and tf32 are those of other algorithms";
+  if (std::min(p.m, p.n) > kChainsMostFew)
+    return "D has more than " + std::to_string(kChainsMostFew) + " rows and columns: " + std::to_string(p.m) + " x " +
+           std::to_string(p.n);
+  if (many * double(p.k) < kLeast) return "the large operand has fewer than 4096 elements";
+  if (blocks > double(kMaxGridX) || double(p.k) >= double(kMaxGridX))
+    return "D has more than " + std::to_string(kMaxGridX) + " segments of 32 in all matrices, or k is above that";
+  if (!machine.clusters()) return "it is for devices with clusters, of compute capability 9.0 and later";
+  return {};
+}
+
+void chains_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
+                   plugin::OfferList& offers) {
+  plugin::with_types<plugin::WideTypes>(
+      p.dtype, [&]<class T>(std::type_identity<T>) { add_offers<T>(p, machine, given, offers); });
+}
+
+}  // namespace tessera::cuda
