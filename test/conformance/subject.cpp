@@ -127,7 +127,8 @@ void report(const std::string& what, const Tally& tally, bool may_refuse_all) {
 }
 
 bool is_for_some_products(const std::string& algorithm) {
-  return algorithm.starts_with("warpgroup") || algorithm == "skinny_parts" || algorithm == "elementwise";
+  return algorithm.starts_with("warpgroup") || algorithm == "skinny_parts" || algorithm == "elementwise" ||
+         algorithm == "chains";
 }
 
 std::vector<std::string> neighbours(const std::string& text) {
