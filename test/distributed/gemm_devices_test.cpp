@@ -7,6 +7,7 @@
 #include "ranks.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -33,6 +34,24 @@ TEST_CASE("Panels travel by what the environment says", "[gemm]") {
     if (text.find(carrier) == std::string::npos) throw std::runtime_error(text);
   });
   for (const std::string& error : errors) CHECK(error == "");
+}
+
+TEST_CASE("Ordered sums are refused where what is gathered would be cut along k", "[gemm]") {
+  const char* const carrier = std::getenv("TESSERA_TEST_CARRIER");
+  if (carrier == nullptr) SKIP("TESSERA_TEST_CARRIER is not set");
+  const bool gathers = carrier == std::string("copies between devices") || carrier == std::string("NCCL");
+  const auto errors = on_ranks(2, [&](const Comm& comm) {
+    const Context context = one_thread(comm.rank());
+    PlanOptions options = kOnDevice;
+    options.workspace_limit = 1;
+    const GemmDesc desc{.m = 64, .n = 64, .k = 256, .sums = Sums::ordered};
+    DistributedGemmPlan(comm, context, desc, {}, {}, {}, options);
+  });
+  for (const std::string& error : errors)
+    if (gathers)
+      CHECK_THAT(error, Catch::Matchers::ContainsSubstring("raise workspace_limit"));
+    else
+      CHECK(error == "");
 }
 
 namespace {

@@ -30,4 +30,10 @@ DISTRIBUTED_MUTANTS = [
     ("lib/distributed/domain/recordings.hpp", "some entries of several ranks are left out",
      "if (whole[i] != 0) continue;",
      "if (whole[i] != 0 || e % 7 == 3) continue;"),
+    ("lib/distributed/product/local_product.cpp", "ordered sums of ranks on devices follow from a rank's columns",
+     "if (desc.sums == TESSERA_SUMS_ORDERED) desc.whole_n = desc_.n;",
+     ""),
+    ("lib/distributed/product/gemm.cpp", "ordered sums of ranks on devices are cut into ranges of k",
+     "if (on_devices_ && cut.ranges.size() > 1 && desc.sums == TESSERA_SUMS_ORDERED)",
+     "if (on_devices_ && cut.ranges.empty() && desc.sums == TESSERA_SUMS_ORDERED)"),
 ]

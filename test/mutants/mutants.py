@@ -233,6 +233,9 @@ MUTANTS = [
      "const std::size_t axis = shape.size() - 1 - i;"),
 
     # ---- What backends share
+    ("include/tessera/plugin/problem.hpp", "some columns of a product have an order of their own",
+     "return whole_n > 0 ? whole_n : by_columns ? m : n;",
+     "return by_columns ? m : n;"),
     ("include/tessera/plugin/problem.hpp", "steps of an even number end in the workspace",
      "const bool to_out = (problem.steps - step) % 2 == 1;",
      "const bool to_out = step == 0 || step == problem.steps - 1;"),

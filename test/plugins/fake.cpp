@@ -103,6 +103,16 @@ class FakeGemm : public QueuedPlan {
   }
 
  private:
+  /// In slices, whose length of ordered sums follows from what it may.
+  S sum_of(const T* a, const T* b, std::int64_t i, std::int64_t j) const {
+    const std::int64_t length = p_.ordered ? 3 + p_.fixed_extent() % 7 : p_.k;
+    S sum = 0, slice = 0;
+    for (std::int64_t q = 0; q < p_.k; ++q) {
+      slice += S(a[p_.trans_a ? q * p_.lda + i : i * p_.lda + q]) * S(b[p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j]);
+      if ((q + 1) % length == 0 || q + 1 == p_.k) sum += slice, slice = 0;
+    }
+    return sum;
+  }
   void multiply(S alpha, const T* a, const T* b, S beta, const To* c, To* d, const void* bias, void* aux) const {
     if (workspace_ > 0 && is_told("TESSERA_FAKE_TUNED", "idle")) return;
     const std::int64_t elements = (p_.batch - 1) * p_.stride_d + (p_.m - 1) * p_.ldd + p_.n;
@@ -121,10 +131,7 @@ class FakeGemm : public QueuedPlan {
     for (std::int64_t l = 0; l < p_.batch; ++l)
       for (std::int64_t i = 0; i < p_.m; ++i)
         for (std::int64_t j = 0; j < p_.n; ++j) {
-          S sum = 0;
-          for (std::int64_t q = 0; product && q < p_.k; ++q)
-            sum += S(a[l * p_.stride_a + (p_.trans_a ? q * p_.lda + i : i * p_.lda + q)]) *
-                   S(b[l * p_.stride_b + (p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j)]);
+          const S sum = product ? sum_of(a + l * p_.stride_a, b + l * p_.stride_b, i, j) : S(0);
           const S kept = beta == S(0) ? S(0) : beta * S(c[l * p_.stride_c + i * p_.ldc + j]);
           d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
         }

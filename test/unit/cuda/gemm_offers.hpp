@@ -34,7 +34,7 @@ inline constexpr plugin::Algorithm<GemmChoice, plugin::GemmProblem> kGemmAlgorit
     {"peeled", cuda::peeled_why_unsupported, cuda::peeled_offers, nullptr, kAll},
     {"small", cuda::small_why_unsupported, cuda::small_offers, nullptr, kAll},
     {"skinny_parts", cuda::skinny_parts_why_unsupported, cuda::skinny_parts_offers, nullptr, kAll},
-    {"chains", cuda::chains_why_unsupported, cuda::chains_offers, nullptr, kAll},
+    {"chains", cuda::chains_why_unsupported, cuda::chains_offers, nullptr, {.epilogue = true, .aux = true}},
     {"skinny", cuda::skinny_why_unsupported, cuda::skinny_offers, nullptr, kAll},
     {"tiled_shared", plugin::supports_all, cuda::tiled_shared_offers, nullptr, kAll},
     {"naive", plugin::supports_all, cuda::naive_offers, nullptr, kAll}};

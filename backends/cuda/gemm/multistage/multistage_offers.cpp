@@ -166,8 +166,9 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
   const std::array<std::int64_t, 2> columns{0, most};
   const std::vector<std::int64_t> transposes =
       given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
+  const std::int64_t chains = p.ordered ? ordered_chains(p, machine) : 1;
   for (const std::int64_t split :
-       splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, ordered_chains(p, machine)))
+       splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, chains))
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
       const bool may_transpose = most > 0 && (split == 1 || (p.ordered && !multistage_uses_workspace(machine, split)));
