@@ -29,6 +29,9 @@ constexpr StepCosts kStep = sizeof(T) == 4 ? StepCosts{190, 20, 5, 1.9} : StepCo
 constexpr double kOnes = 2.0, kPerK = 2.0, kPerFewAndK = 3.0, kBeside = 0.06;
 constexpr std::int64_t kSchedulers = 4;
 constexpr double kClusterSeconds = 6e-7;
+/// Of the rate at which other kernels read memory.
+template <class T>
+constexpr double kMemoryShare = sizeof(T) == 4 ? 0.93 : 0.83;
 
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, const ChainsConfig& config) {
@@ -49,7 +52,8 @@ double seconds(const GemmProblem& p, const Machine& machine, const ChainsConfig&
       .latency = latency * ones / machine.clock_hz,
       .pipeline = true,
       .fill = config.cluster > 1 ? kClusterSeconds : 0.0,
-      .bytes = operand_bytes(p)};
+      .bytes = operand_bytes(p),
+      .memory_share = kMemoryShare<T>};
   return launch_seconds(launch, machine) + finishing_seconds(p, machine);
 }
 
