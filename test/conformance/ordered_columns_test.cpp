@@ -11,7 +11,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +27,12 @@ std::vector<T> draw_values(Random& random, std::int64_t count) {
   std::vector<T> values;
   for (std::int64_t i = 0; i < count; ++i) values.push_back(number<T>(random.uniform()));
   return values;
+}
+
+/// Whether bits are the same, or both are NaN.
+template <class T>
+bool same(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0 || (std::isnan(double(wide(a))) && std::isnan(double(wide(b))));
 }
 
 /// A product, and its bits by an automatic plan.
@@ -47,6 +55,9 @@ class WholeProduct {
     whole_.trans_a = random.bits() % 2 == 0 ? Transpose::no : Transpose::yes;
     whole_.trans_b = random.bits() % 2 == 0 ? Transpose::no : Transpose::yes;
     a_ = draw_values<T>(random, whole_.m * whole_.k), b_ = draw_values<U>(random, whole_.k * whole_.n);
+    const double rare[] = {std::numeric_limits<double>::infinity(), std::nan(""), 3e38, -6e4};
+    for (int i = random.bits() % 3 == 0 ? 5 : 0; i > 0; --i)
+      a_[random.bits() % a_.size()] = number<T>(rare[random.bits() % 4]);
     c_.resize(std::size_t(whole_.m * whole_.n));
   }
 
@@ -83,7 +94,7 @@ class WholeProduct {
     for (std::int64_t i = 0; i < whole_.m; ++i)
       for (std::int64_t j = first; j < first + count; ++j) {
         const auto at = std::size_t(by_rows ? i * whole_.n + j : j * whole_.m + i);
-        different += std::memcmp(&computed[at], &c_[at], sizeof(D)) != 0;
+        different += !same(computed[at], c_[at]);
       }
     if (different == 0) return;
     ++tally.failed;
