@@ -171,13 +171,13 @@ enum {
  *   side of an axis but the last. So a constant side stays one in the boxes that touch it; ghost points that hold the
  *   constant may give other bits. Axes keep the caller's order: the last one should have the smallest stride.
  * - ordered, of a product: the order follows from n (or `whole_n`), k, the types, `compute`, the order of storage and
- *   whether A and B are transposed alone. So two plans of one backend on one kind of device, with one instruction
- *   set, give a row of D the same bits from the same row of op(A), of C and of the bias, and the same op(B): whatever
- *   m is, where in D and in which matrix of the batch the row stands, what the leading dimensions, strides and
- *   addresses are, how many threads or multiprocessors compute, with what algorithm and parameters. A bias or an
- *   activation leaves the bits of the sums that it is applied to. Algorithms that cannot keep that refuse it. Rows
- *   are the caller's in both orders of storage; who wants the same for columns describes D^T = op(B)^T op(A)^T. In
- *   either NaN may differ in their payloads. */
+ *   whether A and B are transposed alone. So two plans of one backend on one kind of device, with one instruction set,
+ *   give a row of D the same bits from the same row of op(A), of C and of the bias, and the same op(B) or columns of
+ * it: whatever m is, where in D and in which matrix of the batch the row stands, what the leading dimensions, strides
+ * and addresses are, how many threads or multiprocessors compute, with what algorithm and parameters. A bias or an
+ *   activation leaves the bits of the sums that it is applied to. Algorithms that cannot keep that refuse it. Rows are
+ *   the caller's in both orders of storage; who wants the same for columns describes D^T = op(B)^T op(A)^T.
+ * NaN may differ in their payloads. */
 typedef int32_t tessera_sums;
 enum {
   TESSERA_SUMS_ANY = 0,

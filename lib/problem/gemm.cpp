@@ -89,7 +89,8 @@ void resolve_whole_n(tessera_gemm_desc& d) {
   if (d.sums != TESSERA_SUMS_ORDERED)
     invalid("whole_n", d.whole_n, "must be 0 where sums may be added in any order: set sums = ordered (1)");
   if (d.whole_n < d.n)
-    invalid("whole_n", d.whole_n, "must be 0, or no less than n = " + std::to_string(d.n) + ", which is a part of it");
+    invalid("whole_n", d.whole_n,
+            "must be 0, or no less than n = " + std::to_string(d.n) + ": n counts some of its columns");
   if (d.whole_n == d.n) d.whole_n = 0;
 }
 

@@ -15,7 +15,7 @@
 namespace tessera::cuda {
 
 /// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, many lose by them, the more
-/// the larger sums are. They are a cluster's: sums of any size need no workspace. At least one, none is empty.
+/// the larger sums are. They are no more than a cluster has blocks. At least one, none is empty.
 inline std::int64_t ordered_chains(const plugin::GemmProblem& p, const Machine& machine) {
   constexpr std::int64_t kManyColumns = 1024;
   if (!machine.clusters()) return 1;
@@ -25,7 +25,7 @@ inline std::int64_t ordered_chains(const plugin::GemmProblem& p, const Machine& 
   return steps == 0 ? 1 : plugin::ceil_div(steps, plugin::ceil_div(steps, most));
 }
 
-/// Of k in each but the last of so many.
+/// The length of each but the last, of so many.
 inline std::int64_t ordered_chain_length(std::int64_t k, std::int64_t chains) {
   return plugin::ceil_div(plugin::ceil_div(k, kMultistageMostDepth), chains) * kMultistageMostDepth;
 }

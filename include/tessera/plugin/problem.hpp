@@ -56,7 +56,7 @@ struct GemmProblem {
   std::int64_t bias_increment, bias_stride;
   bool ordered;             ///< Features::ordered is asked for,
   bool by_columns;          ///< where D's columns are the rows that it speaks of
-  std::int64_t whole_n;     ///< the caller's n, or that of the product of which this is a part
+  std::int64_t whole_n;     ///< the caller's n of the product of which this is a part; 0: it is the whole
   int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
   /// Of the operand that was prepared; null: none was. Its pointer is to the matrix, where the form has that, behind
   /// which comes what an algorithm made of it.

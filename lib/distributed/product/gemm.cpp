@@ -183,7 +183,8 @@ void GemmPlan::join_devices(const tessera_plan_options& options) {
         mine.pieces[factor] += factors[factor].count_pieces(sender, comm_->rank());
     void* const device = driver::device_of(context_.get());
     const std::uint64_t share = driver::memory_of(device) / kShareOfMemory;
-    mine.limits.memory = std::int64_t(options.workspace_limit > 0 ? options.workspace_limit : share);
+    const std::uint64_t most = options.workspace_limit > 0 ? options.workspace_limit : share;
+    mine.limits.memory = std::int64_t(std::min<std::uint64_t>(most, INT64_MAX));
     mine.limits.least_part = driver::multiprocessors_of(device) * kTileElements;
   });
   std::vector<Look> all(std::size_t(comm_->size()));
@@ -209,8 +210,9 @@ void GemmPlan::make_product(const tessera_plan_options& options) {
   const ProductCut cut = on_devices_ ? cut_of(desc, factors, limits_)
                                      : ring_cut(factors, panels_of(left_.aligned.columns, right_.aligned.rows, widest));
   if (on_devices_ && cut.ranges.size() > 1 && desc.sums == TESSERA_SUMS_ORDERED)
-    refuse("sums = ordered", "what is gathered of A and B takes more than " + std::to_string(limits_.memory) +
-                                 " bytes, and ranges of k would have an order of their own: raise workspace_limit");
+    refuse("sums = ordered", "ranks gather more of A and B than the " + std::to_string(limits_.memory) +
+                                 " bytes that they may, and ranges of k would have an order of their own: raise "
+                                 "workspace_limit");
   if (cut.ranges.size() > 1 && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
     desc.dtype_d = scalar_of(desc_.dtype_d);
     const std::int64_t count = result_.elements(comm_->rank());

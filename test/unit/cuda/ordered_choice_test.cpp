@@ -38,7 +38,10 @@ const Algorithm kMultistage{"multistage", multistage_why_unsupported, multistage
 
 /// Into how many slices k is cut.
 std::int64_t slices_of(const plugin::GemmProblem& p, const std::string& algorithm, const plugin::Parameters& taken) {
-  if (algorithm == "chains") return ordered_chains(p, h100());
+  if (algorithm == "chains") {
+    CHECK(ordered_chains(p, h100()) % taken.at("cluster") == 0);  // whose blocks have as many warps each
+    return ordered_chains(p, h100());
+  }
   const std::int64_t split = taken.at("split");
   if (algorithm == "skinny_parts") return ceil_div(p.k, skinny_parts_slice(p, skinny_parts_config(p, taken)));
   return algorithm == "warpgroup_f32" && split == 1 ? ordered_parts_slices(p) : split;  // one after another

@@ -3,7 +3,7 @@
 
 /// @file
 /// Products of f32 and f64 with at most 8 rows or columns of D, each of whose sums is a few chains of multiply-adds:
-/// the bits of multistage's ordered sums, at the rate of memory.
+/// the bits of multistage's ordered sums.
 #include "chains.cuh"
 
 #include "../offers.hpp"

@@ -36,7 +36,7 @@ struct ChainsShape {
   static constexpr int kFew = kFewLines, kDepth = kStepDepth, kLines = int(kChainsLines), kVector = kVectorWidth<T>;
   static constexpr bool kKMajor = kIsKMajor, kWide = kIsWide;
   static constexpr int kPitch = kKMajor ? kDepth + kVector : kLines;  ///< of the large operand in a stage
-  static constexpr int kMany = chains_few_elements<T>(kFew, kDepth);  ///< where it begins there
+  static constexpr int kMany = kFew * kDepth;                         ///< where it begins there
   static constexpr int kStage = chains_stage_elements<T>(kFew, kDepth, kKMajor);
   /// Copies of the large operand: of so many elements, so many side by side and so many rows of them at once.
   static constexpr int kWidth = kWide ? kVector : 1, kAcross = (kKMajor ? kDepth : kLines) / kWidth;
@@ -153,9 +153,9 @@ __device__ __forceinline__ void add_chains(const ChainsArguments<T>& x, const T*
 #endif
       part[s] = s < x.slices ? *of : T(0);
     }
-    T sum = part[0];
+    T sum = T(0);
 #pragma unroll
-    for (int s = 1; s < kMost; ++s)
+    for (int s = 0; s < kMost; ++s)
       if (s < x.slices) sum += part[s];
     const std::int64_t few = e / Shape::kLines, many = first_line + e % Shape::kLines;
     if (few >= (x.turned ? g.n : g.m) || many >= (x.turned ? g.m : g.n)) continue;

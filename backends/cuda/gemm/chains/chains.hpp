@@ -35,12 +35,8 @@ constexpr bool chains_has_long_steps(int few, bool k_major) {
 
 /// Elements of a stage: the few lines, and the many. K-major ones are 16 bytes further apart, for the banks.
 template <class T>
-constexpr int chains_few_elements(int few, int step) {
-  return few * step;
-}
-template <class T>
 constexpr int chains_stage_elements(int few, int step, bool k_major) {
-  return chains_few_elements<T>(few, step) + int(kChainsLines) * (step + (k_major ? kVectorWidth<T> : 0));
+  return few * step + int(kChainsLines) * (step + (k_major ? kVectorWidth<T> : 0));
 }
 
 /// One way to run a product.

@@ -10,6 +10,8 @@
 #include <tessera/plugin/math.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,15 @@ namespace {
 using plugin::ceil_div;
 using plugin::GemmProblem;
 
-/// What an H200 takes for a step of a warp that is alone: cycles, for each of the few, for each of k, and for both; and
-/// times as many where elements are copied one by one. Instructions of a step for each of k, and of the few and k.
+/// What an H200 takes for a step of a warp that is alone: cycles, for each of the few, for each of k, and for both.
 struct StepCosts {
   double step, few, k, few_k;
 };
 template <class T>
 constexpr StepCosts kStep = sizeof(T) == 4 ? StepCosts{190, 20, 5, 1.9} : StepCosts{150, 0, 10, 4.0};
+/// Times as long where elements are copied one by one; instructions of a warp for each of k, and of the few and k,
+/// which the warps of a scheduler issue in turn; how much longer a step takes for each further warp of a block; seconds
+/// to add slices in a cluster.
 constexpr double kOnes = 2.0, kPerK = 2.0, kPerFewAndK = 3.0, kBeside = 0.06;
 constexpr std::int64_t kSchedulers = 4;
 constexpr double kClusterSeconds = 6e-7;
@@ -61,16 +65,20 @@ template <class T>
 void add_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                 plugin::OfferList& offers) {
   const std::int64_t chains = ordered_chains(p, machine);
+  const bool has_long = chains_has_long_steps<T>(chains_few(p), chains_k_major(p));
+  const auto steps = std::span(kChainsSteps<T>).first(has_long ? 2 : 1);
   std::vector<std::int64_t> clusters;
-  for (std::int64_t cluster = 1; cluster <= chains; ++cluster)
-    if (chains % cluster == 0) clusters.push_back(cluster);
+  for (std::int64_t cluster = 1; cluster <= chains; ++cluster) {
+    const std::int64_t bytes = chains_shared_bytes<T>(p, {chains, cluster, steps.front()});
+    const double blocks = std::ceil(double(chains_many(p)) / kChainsLines) * double(p.batch) * double(cluster);
+    if (chains % cluster == 0 && bytes <= machine.shared_per_block && blocks <= double(kMaxGridX) &&
+        held_at_once(machine, 1, cluster) > 0.0)
+      clusters.push_back(cluster);
+  }
   for (const std::int64_t cluster : given.one_of("cluster", clusters))
-    for (const std::int64_t step : given.one_of("step", kChainsSteps<T>)) {
+    for (const std::int64_t step : given.one_of("step", steps)) {
       const ChainsConfig config{chains, cluster, step};
-      if (step != kChainsSteps<T>[0] && !chains_has_long_steps<T>(chains_few(p), chains_k_major(p))) continue;
       if (chains_shared_bytes<T>(p, config) > machine.shared_per_block) continue;
-      if (std::ceil(double(chains_many(p)) / kChainsLines) * double(p.batch) * double(cluster) > double(kMaxGridX))
-        continue;
       offers.add({{{"cluster", cluster}, {"step", step}}, seconds<T>(p, machine, config)});
     }
 }
@@ -78,16 +86,20 @@ void add_offers(const GemmProblem& p, const Machine& machine, const plugin::Give
 }  // namespace
 
 std::string chains_why_unsupported(const GemmProblem& p, const Machine& machine) {
-  constexpr double kLeast = 4096.0;  // others are as fast, and need not ask the device
+  constexpr std::int64_t kLeast = 4096;  // others are as fast, and need not ask the device
   const double many = double(chains_many(p)), blocks = std::ceil(many / kChainsLines) * double(p.batch);
   if (p.ordered && p.compute != TESSERA_COMPUTE_STRICT)
     return "the device's ordered sums of bf16x6, f16x3 and tf32 are those of other algorithms";
+  if (p.ordered && plugin::size_of(p.dtype) == 8 && !why_not_hopper(machine).empty())
+    return "the device's ordered sums of f64 are those of multistage";
   if (std::min(p.m, p.n) > kChainsMostFew)
     return "D has more than " + std::to_string(kChainsMostFew) + " rows and columns: " + std::to_string(p.m) + " x " +
            std::to_string(p.n);
-  if (many * double(p.k) < kLeast) return "the large operand has fewer than 4096 elements";
+  if (many * double(p.k) < double(kLeast))
+    return "the larger of A and B has fewer than " + std::to_string(kLeast) + " elements";
   if (blocks > double(kMaxGridX) || double(p.k) >= double(kMaxGridX))
-    return "D has more than " + std::to_string(kMaxGridX) + " segments of 32 in all matrices, or k is above that";
+    return "the larger extent of D has more than " + std::to_string(kMaxGridX) +
+           " parts of 32 in all matrices, or k is not below that";
   if (!machine.clusters()) return "it is for devices with clusters, of compute capability 9.0 and later";
   return {};
 }
