@@ -106,10 +106,14 @@ class FakeGemm : public QueuedPlan {
   /// In slices, whose length of ordered sums follows from what it may.
   S sum_of(const T* a, const T* b, std::int64_t i, std::int64_t j) const {
     const std::int64_t length = p_.ordered ? 3 + p_.fixed_extent() % 7 : p_.k;
-    S sum = 0, slice = 0;
-    for (std::int64_t q = 0; q < p_.k; ++q) {
-      slice += S(a[p_.trans_a ? q * p_.lda + i : i * p_.lda + q]) * S(b[p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j]);
-      if ((q + 1) % length == 0 || q + 1 == p_.k) sum += slice, slice = 0;
+    const std::int64_t a_row = p_.trans_a ? 1 : p_.lda, a_k = p_.trans_a ? p_.lda : 1;
+    const std::int64_t b_k = p_.trans_b ? 1 : p_.ldb, b_column = p_.trans_b ? p_.ldb : 1;
+    S sum = 0;
+    for (std::int64_t first = 0; first < p_.k; first += length) {
+      S slice = 0;
+      for (std::int64_t q = first, end = std::min(first + length, p_.k); q < end; ++q)
+        slice += S(a[i * a_row + q * a_k]) * S(b[q * b_k + j * b_column]);
+      sum += slice;
     }
     return sum;
   }
