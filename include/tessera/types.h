@@ -173,8 +173,8 @@ enum {
  * - ordered, of a product: the order follows from n (or `whole_n`), k, the types, `compute`, the order of storage and
  *   whether A and B are transposed alone. So two plans of one backend on one kind of device, with one instruction set,
  *   give a row of D the same bits from the same row of op(A), of C and of the bias, and the same op(B) or columns of
- * it: whatever m is, where in D and in which matrix of the batch the row stands, what the leading dimensions, strides
- * and addresses are, how many threads or multiprocessors compute, with what algorithm and parameters. A bias or an
+ *   it: whatever m is, where in D and in which matrix of the batch the row stands, what the leading dimensions, strides
+ *   and addresses are, how many threads or multiprocessors compute, with what algorithm and parameters. A bias or an
  *   activation leaves the bits of the sums that it is applied to. Algorithms that cannot keep that refuse it. Rows are
  *   the caller's in both orders of storage; who wants the same for columns describes D^T = op(B)^T op(A)^T.
  * NaN may differ in their payloads. */

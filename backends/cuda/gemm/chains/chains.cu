@@ -51,7 +51,7 @@ class ChainsPlan final : public plugin::Plan {
       : context_(context),
         problem_(problem),
         config_(config),
-        kernels_(kernels_for<T>(chains_few(problem), chains_k_major(problem), config.step)) {
+        kernels_(kernels_for<T>(chains_few(problem), skinny_k_major(problem), config.step)) {
     const DeviceGuard guard(context.device());
     prepare(kernels_.wide, context.machine().shared_per_block);
     prepare(kernels_.narrow, context.machine().shared_per_block);

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the algorithm chains cuts a product: pure functions of the problem and the machine, without CUDA. Rows of op(A),
+/// How the algorithm chains cuts a product: pure functions of the problem, without CUDA. Rows of op(A),
 /// or columns of op(B), are lines; D has few of the one and many of the other.
 #pragma once
 
-#include "../../machine.hpp"
 #include "../../vector_access.hpp"
+#include "../skinny.hpp"
 
-#include <tessera/plugin/offers.hpp>
 #include <tessera/plugin/problem.hpp>
 
 #include <algorithm>
@@ -54,8 +53,6 @@ inline std::int64_t chains_many(const plugin::GemmProblem& p) { return std::max(
 inline int chains_few(const plugin::GemmProblem& p) {
   return int(std::bit_ceil(std::uint64_t(std::max<std::int64_t>(std::min(p.m, p.n), 1))));
 }
-/// Whether the many lines are contiguous along k.
-inline bool chains_k_major(const plugin::GemmProblem& p) { return chains_turned(p) ? !p.trans_a : p.trans_b; }
 /// Whether the layout of the many allows 16 bytes at a time; its address must, too.
 inline bool chains_vectors(const plugin::GemmProblem& p) {
   return chains_turned(p) ? whole_vectors(p.dtype, {p.lda, p.stride_a}) : whole_vectors(p.dtype, {p.ldb, p.stride_b});
@@ -63,7 +60,7 @@ inline bool chains_vectors(const plugin::GemmProblem& p) {
 /// Bytes of shared memory of a block.
 template <class T>
 std::int64_t chains_shared_bytes(const plugin::GemmProblem& p, const ChainsConfig& config) {
-  const int stage = chains_stage_elements<T>(chains_few(p), int(config.step), chains_k_major(p));
+  const int stage = chains_stage_elements<T>(chains_few(p), int(config.step), skinny_k_major(p));
   return config.warps() * kChainsStages * stage * std::int64_t(sizeof(T));
 }
 

@@ -37,6 +37,11 @@ constexpr double kClusterSeconds = 6e-7;
 template <class T>
 constexpr double kMemoryShare = sizeof(T) == 4 ? 0.93 : 0.83;
 
+/// Blocks, in clusters of so many. Not an integer, which could overflow.
+double blocks_of(const GemmProblem& p, std::int64_t cluster) {
+  return std::ceil(double(chains_many(p)) / kChainsLines) * double(p.batch) * double(cluster);
+}
+
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, const ChainsConfig& config) {
   constexpr int kReserved = 1024;  // bytes of each block's shared memory, for the system
@@ -46,18 +51,17 @@ double seconds(const GemmProblem& p, const Machine& machine, const ChainsConfig&
   const double latency = alone * (1.0 + kBeside * double(config.warps() - 1));
   const double instructions = (kPerK + kPerFewAndK * few) * step * double(ceil_div(config.warps(), kSchedulers));
   const int room = machine.shared_per_multiprocessor / int(chains_shared_bytes<T>(p, config) + kReserved);
-  const TileLaunch launch{
-      .blocks = double(ceil_div(chains_many(p), kChainsLines)) * double(p.batch) * double(config.cluster),
-      .blocks_per_sm = std::clamp(room, 1, int(kMostClusteredBlocksPerSm)),
-      .cluster = config.cluster,
-      .steps = double(ceil_div(ordered_chain_length(p.k, config.chains), config.step)),
-      .units = instructions * ones,
-      .lines = double(config.warps()) * (double(kChainsLines) + few) * step * double(sizeof(T)),
-      .latency = latency * ones / machine.clock_hz,
-      .pipeline = true,
-      .fill = config.cluster > 1 ? kClusterSeconds : 0.0,
-      .bytes = operand_bytes(p),
-      .memory_share = kMemoryShare<T>};
+  const TileLaunch launch{.blocks = blocks_of(p, config.cluster),
+                          .blocks_per_sm = std::clamp(room, 1, int(kMostClusteredBlocksPerSm)),
+                          .cluster = config.cluster,
+                          .steps = double(ceil_div(ordered_chain_length(p.k, config.chains), config.step)),
+                          .units = instructions * ones,
+                          .lines = double(config.warps()) * (double(kChainsLines) + few) * step * double(sizeof(T)),
+                          .latency = latency * ones / machine.clock_hz,
+                          .pipeline = true,
+                          .fill = config.cluster > 1 ? kClusterSeconds : 0.0,
+                          .bytes = operand_bytes(p),
+                          .memory_share = kMemoryShare<T>};
   return launch_seconds(launch, machine) + finishing_seconds(p, machine);
 }
 
@@ -65,13 +69,12 @@ template <class T>
 void add_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                 plugin::OfferList& offers) {
   const std::int64_t chains = ordered_chains(p, machine);
-  const bool has_long = chains_has_long_steps<T>(chains_few(p), chains_k_major(p));
+  const bool has_long = chains_has_long_steps<T>(chains_few(p), skinny_k_major(p));
   const auto steps = std::span(kChainsSteps<T>).first(has_long ? 2 : 1);
   std::vector<std::int64_t> clusters;
   for (std::int64_t cluster = 1; cluster <= chains; ++cluster) {
     const std::int64_t bytes = chains_shared_bytes<T>(p, {chains, cluster, steps.front()});
-    const double blocks = std::ceil(double(chains_many(p)) / kChainsLines) * double(p.batch) * double(cluster);
-    if (chains % cluster == 0 && bytes <= machine.shared_per_block && blocks <= double(kMaxGridX) &&
+    if (chains % cluster == 0 && bytes <= machine.shared_per_block && blocks_of(p, cluster) <= double(kMaxGridX) &&
         held_at_once(machine, 1, cluster) > 0.0)
       clusters.push_back(cluster);
   }
@@ -87,7 +90,6 @@ void add_offers(const GemmProblem& p, const Machine& machine, const plugin::Give
 
 std::string chains_why_unsupported(const GemmProblem& p, const Machine& machine) {
   constexpr std::int64_t kLeast = 4096;  // others are as fast, and need not ask the device
-  const double many = double(chains_many(p)), blocks = std::ceil(many / kChainsLines) * double(p.batch);
   if (p.ordered && p.compute != TESSERA_COMPUTE_STRICT)
     return "the device's ordered sums of bf16x6, f16x3 and tf32 are those of other algorithms";
   if (p.ordered && plugin::size_of(p.dtype) == 8 && !why_not_hopper(machine).empty())
@@ -95,9 +97,9 @@ std::string chains_why_unsupported(const GemmProblem& p, const Machine& machine)
   if (std::min(p.m, p.n) > kChainsMostFew)
     return "D has more than " + std::to_string(kChainsMostFew) + " rows and columns: " + std::to_string(p.m) + " x " +
            std::to_string(p.n);
-  if (many * double(p.k) < double(kLeast))
+  if (double(chains_many(p)) * double(p.k) < double(kLeast))
     return "the larger of A and B has fewer than " + std::to_string(kLeast) + " elements";
-  if (blocks > double(kMaxGridX) || double(p.k) >= double(kMaxGridX))
+  if (blocks_of(p, 1) > double(kMaxGridX) || double(p.k) >= double(kMaxGridX))
     return "the larger extent of D has more than " + std::to_string(kMaxGridX) +
            " parts of 32 in all matrices, or k is not below that";
   if (!machine.clusters()) return "it is for devices with clusters, of compute capability 9.0 and later";
