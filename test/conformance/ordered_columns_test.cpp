@@ -58,6 +58,10 @@ class WholeProduct {
     const double rare[] = {std::numeric_limits<double>::infinity(), std::nan(""), 3e38, -6e4};
     for (int i = random.bits() % 3 == 0 ? 5 : 0; i > 0; --i)
       a_[random.bits() % a_.size()] = number<T>(rare[random.bits() % 4]);
+    if (random.bits() % 6 == 0) {  // all products become -0
+      const double tiny = sizeof(T) == 8 ? 1e-200 : 1e-30;
+      std::ranges::fill(a_, number<T>(-tiny)), std::ranges::fill(b_, number<U>(tiny));
+    }
     c_.resize(std::size_t(whole_.m * whole_.n));
   }
 

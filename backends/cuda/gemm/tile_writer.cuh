@@ -146,18 +146,19 @@ __device__ __forceinline__ void write_sums(const Core& core, const PlainTarget<t
   }
 }
 
-/// Puts a thread's sums into the block's tile in shared memory. `one`: 1, unknown to the compiler. A vector store
+/// Puts a thread's sums into the block's tile in shared memory. `zero`: 0, unknown to the compiler. A vector store
 /// of the sums themselves would tie them to neighbouring registers in the main loop, where multiply-adds then find
-/// their operands in one bank of the register file: 8 % of its time.
+/// their operands in one bank of the register file: 8 % of its time. And -0 becomes +0, as by a step of k that is
+/// filled up: tiles differ in that.
 template <class Core, int kPitch>
-__device__ __forceinline__ void store_tile(const Core& core, typename Core::Sum* tile, typename Core::Sum one) {
+__device__ __forceinline__ void store_tile(const Core& core, typename Core::Sum* tile, typename Core::Sum zero) {
   constexpr int kWidth = Core::kSegmentWidth;
   using Segment = Vector<typename Core::Sum, kWidth>;
 #pragma unroll
   for (int segment = 0; segment < Core::kSegments; ++segment) {
     Segment sums;
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) sums.value[e] = core.element(segment, e) * one;
+    for (int e = 0; e < kWidth; ++e) sums.value[e] = core.element(segment, e) + zero;
     *reinterpret_cast<Segment*>(tile + core.row(segment) * kPitch + core.column(segment)) = sums;
   }
 }
@@ -271,13 +272,13 @@ __device__ __forceinline__ void write_finished(typename Core::Sum* tile, const S
 }
 
 /// Puts a block's sums into `shared`, for all that hold sums of the tile. It holds the operands that came last, and has
-/// room for kM rows of kPitch sums. `one`: see store_tile().
+/// room for kM rows of kPitch sums. `zero`: see store_tile().
 template <bool kCluster, int kPitch, class Core>
-__device__ __forceinline__ void share_tile(const Core& core, typename Core::Sum* shared, typename Core::Sum one) {
+__device__ __forceinline__ void share_tile(const Core& core, typename Core::Sum* shared, typename Core::Sum zero) {
   // They overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
   cp_async_wait<0>();
   __syncthreads();
-  store_tile<Core, kPitch>(core, shared, one);
+  store_tile<Core, kPitch>(core, shared, zero);
   synchronize_tile<kCluster>();
 }
 
@@ -290,12 +291,12 @@ inline constexpr int kResultWidth = 16 / int(sizeof(typename Core::Sum));
 /// Writes a block's tile. `blocks`: that hold sums of it; kCluster: they are a cluster.
 template <class Core, bool kCluster>
 __device__ __forceinline__ void write_plain(const Core& core, typename Core::Sum* shared, int blocks,
-                                            typename Core::Sum one, const PlainTarget<typename Core::T>& target) {
+                                            typename Core::Sum zero, const PlainTarget<typename Core::T>& target) {
   constexpr int kPitch = kResultPitch<Core>, kWidth = kResultWidth<Core>;
   const bool aligned = target.template aligned<kWidth>();
   if (!kCluster && aligned) return write_sums(core, target);
   // Single elements in the order of the registers would be parts of sectors, and take twice the time.
-  share_tile<kCluster, kPitch>(core, shared, one);
+  share_tile<kCluster, kPitch>(core, shared, zero);
   const TileSharers<kCluster, false> sharers(blocks);
   if (kCluster && aligned)
     write_tile<Core, kPitch, kWidth>(shared, sharers, target);
@@ -307,11 +308,11 @@ __device__ __forceinline__ void write_plain(const Core& core, typename Core::Sum
 /// The same for any arguments. `place`: of the tile's first element in D. kCluster: `blocks` may be a cluster.
 template <class Core, bool kCluster>
 __device__ __forceinline__ void write_result(const Core& core, typename Core::Sum* shared, int blocks,
-                                             typename Core::Sum one, const TileTarget<typename Core::T>& target,
+                                             typename Core::Sum zero, const TileTarget<typename Core::T>& target,
                                              const GemmArguments<typename Core::T>& g, const GemmTile& place) {
   using T = typename Core::T;
   constexpr int kPitch = kResultPitch<Core>, kWidth = kResultWidth<Core>;
-  share_tile<kCluster, kPitch>(core, shared, one);
+  share_tile<kCluster, kPitch>(core, shared, zero);
   const TileSharers<kCluster, true> sharers(blocks);
   const Finish<T> finish = target.complete ? g.finish.at(place.batch, place.row, place.column) : Finish<T>{};
   const bool aligned = target.template aligned<kWidth>() && finish.template aligned<kWidth>();

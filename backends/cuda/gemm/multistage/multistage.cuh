@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
     Core core;
     multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
-    write_plain<Core, kCluster>(core, sums, int(work.slices), Sum(arguments.g.k >= 0),
+    write_plain<Core, kCluster>(core, sums, int(work.slices), Sum(arguments.g.k < 0),
                                 plain_target_of<kCluster>(arguments, work));
   } else {
     __shared__ GemmTile tile;  // for what follows the main loop, which needs the registers
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     const BlockWork<Core> work(arguments, tile);
     const int blocks = sharing_blocks<kCluster>(work);
     const bool to_partial = (!kCluster || Core::kOneWriter) && int(work.slices) > blocks;
-    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k >= 0),
+    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k < 0),
                                  target_of(arguments, work.tile, work.slice, work.rows, work.columns, to_partial),
                                  arguments.g, tile);
   }

@@ -320,22 +320,29 @@ __global__ void __launch_bounds__(SkinnyPartsTile::kThreads, kSkinnyPartsTiles[k
         }
   };
   x.few.k_major ? multiply(std::true_type{}) : multiply(std::false_type{});
+  const auto share_of = [&](int e, int s) { return &shares[s][e / Shape::kMany][e % Shape::kMany]; };
+  constexpr int kElements = kRows * Shape::kMany, kShares = Shape::kTile.chunks == 1 ? 1 : kSlices;
+  if constexpr (kShares < kSlices) {  // in any order: of a block first, so that others read one sum of it
+    __syncthreads();
+    for (int e = int(threadIdx.x); e < kElements; e += SkinnyPartsTile::kThreads)
+      for (int s = 1; s < kSlices; ++s) *share_of(e, 0) += *share_of(e, s);
+  }
   if (ranks > 1)
     cluster_sync();
   else
     __syncthreads();
-  for (int e = int(rank) * SkinnyPartsTile::kThreads + int(threadIdx.x); e < kRows * Shape::kMany;
+  for (int e = int(rank) * SkinnyPartsTile::kThreads + int(threadIdx.x); e < kElements;
        e += int(ranks) * SkinnyPartsTile::kThreads) {
-    const auto share = [&](int s) { return &shares[s][e / Shape::kMany][e % Shape::kMany]; };
+    const auto share = [&](int s) { return share_of(e, s); };
     float sum = 0;
     if (ranks > 1) {
 #pragma unroll 1
       for (unsigned of = 0; of < ranks; ++of)
 #pragma unroll
-        for (int s = 0; s < kSlices; ++s) sum += load_of_rank(shared_address(share(s)), of);
+        for (int s = 0; s < kShares; ++s) sum += load_of_rank(shared_address(share(s)), of);
     } else {
 #pragma unroll
-      for (int s = 0; s < kSlices; ++s) sum += *share(s);
+      for (int s = 0; s < kShares; ++s) sum += *share(s);
     }
     const std::int64_t few = first_few + e / Shape::kMany, many = first_many + e % Shape::kMany;
     if (few >= x.few.extent || many >= x.many.extent) continue;
