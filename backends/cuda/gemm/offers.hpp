@@ -62,14 +62,6 @@ inline std::span<const std::int64_t> multistage_arithmetic(const plugin::GemmPro
   return std::span(kAll).first(p.compute == TESSERA_COMPUTE_TF32 ? 2 : 1);
 }
 
-/// Candidates for `split`, or what is given: of ordered sums the one number.
-inline std::vector<std::int64_t> splits_to_try(const plugin::GemmProblem& p, const plugin::GivenParameters& given,
-                                               std::span<const std::int64_t> usual, std::int64_t most,
-                                               std::int64_t ordered) {
-  if (p.ordered) return {given.in_range("split", ordered, ordered, ordered)};
-  return given.in_range("split", usual, 1, most);
-}
-
 /// Why a device is not of the kind whose instructions the warpgroups' kernels have; "" where it is.
 inline std::string why_not_hopper(const Machine& machine) {
   if (machine.major == 9 && machine.minor == 0) return {};

@@ -43,6 +43,9 @@ class WarpSums {
   __device__ __forceinline__ S element(int segment, int e) const {
     return sum_[segment / (2 * kGroupsN)][segment % kGroupsN][2 * (segment / kGroupsN % 2) + e];
   }
+  __device__ __forceinline__ void set(int segment, int e, S value) {
+    sum_[segment / (2 * kGroupsN)][segment % kGroupsN][2 * (segment / kGroupsN % 2) + e] = value;
+  }
 
  protected:
   static constexpr int kGroupsM = kWarpM / 16, kGroupsN = kWarpN / 8;

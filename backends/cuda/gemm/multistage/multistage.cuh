@@ -104,9 +104,54 @@ __device__ __forceinline__ auto loader_of(const GemmArguments<typename Core::T>&
   return Loader{a, b, stages, tiles, int(work.ks - std::int64_t(tiles - 1) * Core::kTileK)};
 }
 
-/// The main loop: reads the operands of the next step while this one multiplies.
-template <int kStages, bool kCluster, class Core, class Loader>
-__device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const typename Core::T* stages, int tiles) {
+/// The sums of a block's slices, one after another: each begins with 0 and joins the sums of those before, which wait
+/// in shared memory, in the order of the threads' registers.
+template <class Core>
+class FoldedSums {
+  using Sum = typename Core::Sum;
+  using Segment = Vector<Sum, Core::kSegmentWidth>;
+
+ public:
+  __device__ FoldedSums(void* shared, std::int64_t k_per_fold)
+      : sums_(static_cast<Segment*>(shared) + threadIdx.x), tiles_(int(k_per_fold / Core::kTileK)), left_(tiles_) {}
+
+  /// A tile of k has been multiplied.
+  __device__ __forceinline__ void step(Core& core) {
+    if (--left_ > 0) return;
+    left_ = tiles_;
+#pragma unroll
+    for (int segment = 0; segment < Core::kSegments; ++segment) {
+      Segment& place = sums_[segment * Core::kThreads];
+      Segment sums = first_ ? Segment{} : place;
+#pragma unroll
+      for (int e = 0; e < Core::kSegmentWidth; ++e) {
+        sums.value[e] += core.element(segment, e);
+        core.set(segment, e, Sum(0));
+      }
+      place = sums;
+    }
+    first_ = false;
+  }
+  /// The last slice's sums become those of all.
+  __device__ __forceinline__ void finish(Core& core) const {
+#pragma unroll
+    for (int segment = 0; segment < Core::kSegments; ++segment) {
+      const Segment sums = first_ ? Segment{} : sums_[segment * Core::kThreads];
+#pragma unroll
+      for (int e = 0; e < Core::kSegmentWidth; ++e) core.set(segment, e, sums.value[e] + core.element(segment, e));
+    }
+  }
+
+ private:
+  Segment* sums_;
+  int tiles_, left_;
+  bool first_ = true;
+};
+
+/// The main loop: reads the operands of the next step while this one multiplies. after_tile(): after each tile of k.
+template <int kStages, bool kCluster, class Core, class Loader, class AfterTile>
+__device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const typename Core::T* stages, int tiles,
+                                               const AfterTile& after_tile) {
   using T = typename Core::T;
   constexpr int kSteps = Core::kSteps, kInA = Core::LayoutA::kElements;
   constexpr int kParts = Core::template kCopyParts<kCluster>, kEvery = (kSteps - 1) / kParts;
@@ -131,7 +176,21 @@ __device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const
         loader.copy(stage == 0 ? kStages - 1 : stage - 1, step / kEvery, kParts);  // the one that was read last
       core.multiply(fragments[step % 2]);
     }
+    after_tile();
     stage = next;
+  }
+}
+
+/// All of a block's products. kFolds: of slices of k one after another, with room for their sums behind the stages.
+template <int kStages, bool kCluster, bool kFolds, class Core, class Loader>
+__device__ __forceinline__ void multiply_all(Core& core, Loader& loader, typename Core::T* stages,
+                                             std::int64_t k_per_fold) {
+  if constexpr (kFolds) {
+    FoldedSums<Core> folded(stages + kStages * Loader::kStageElements, k_per_fold);
+    multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load, [&] { folded.step(core); });
+    folded.finish(core);
+  } else {
+    multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load, [] {});
   }
 }
 
@@ -168,8 +227,9 @@ __device__ __forceinline__ PlainTarget<typename Core::T> plain_target_of(const S
 
 /// kVectorA, kVectorB: elements a copy, what the operands' alignment allows.
 /// kCluster: the slices of a tile may be a cluster. kPlain: for plain() arguments and the sums of slices alone. The
-/// code for the others costs the loops of some cores registers, so that there are kernels without.
-template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster, bool kPlain>
+/// code for the others costs the loops of some cores registers, so that there are kernels without. kFolds: a block
+/// computes the slices of ordered sums one after another.
+template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster, bool kPlain, bool kFolds>
 __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     gemm_multistage_kernel(const __grid_constant__ SlicedArguments<typename Core::T> arguments) {
   using T = typename Core::T;
@@ -183,7 +243,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
     auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
     Core core;
-    multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
+    multiply_all<kStages, kCluster, kFolds>(core, loader, stages, arguments.k_per_fold);
     write_plain<Core, kCluster>(core, sums, int(work.slices), Sum(arguments.g.k < 0),
                                 plain_target_of<kCluster>(arguments, work));
   } else {
@@ -196,7 +256,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
         if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
       auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
       if constexpr (!kCluster) loader.a.keep_steps();  // 2 % of a product in f32
-      multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
+      multiply_all<kStages, kCluster, kFolds>(core, loader, stages, arguments.k_per_fold);
     }
     const BlockWork<Core> work(arguments, tile);
     const int blocks = sharing_blocks<kCluster>(work);
@@ -213,33 +273,34 @@ template <class A, std::size_t kTile, bool kKMajorA, bool kKMajorB>
 struct MultistageCore;
 
 /// Bytes of shared memory of that core's kernels.
-template <class Core, int kStages>
+template <class Core, int kStages, bool kFolds>
 constexpr int multistage_bytes() {
   if constexpr (std::is_void_v<Core>)
     return 0;
   else
-    return std::max(kStages * (Core::LayoutA::kElements + Core::LayoutB::kElements) * int(sizeof(typename Core::T)),
+    return std::max(kStages * (Core::LayoutA::kElements + Core::LayoutB::kElements) * int(sizeof(typename Core::T)) +
+                        kFolds * Core::kM * Core::kN * int(sizeof(typename Core::Sum)),
                     Core::kM * (Core::kN + Core::kTilePad) * int(sizeof(typename Core::Sum)));
 }
 
 template <class A, std::size_t kTile>
 MultistageKernels<A> multistage_kernels_of() {
-  constexpr MultistageTile t = kMultistageTiles<A>[kTile];
+  static constexpr MultistageTile t = kMultistageTiles<A>[kTile];
   MultistageKernels<A> kernels{};
   using Layout = MultistageLayout<A>;
   const auto add = [&]<std::size_t kCopy, bool kForPlain, bool kCluster, bool kTransA, bool kTransB>() {
     using Core = typename MultistageCore<A, kTile, !kTransA, kTransB>::Type;
-    static_assert(multistage_bytes<Core, t.stages>() <= t.shared_bytes);
-    if constexpr (!std::is_void_v<Core>) {
+    static_assert(multistage_bytes<Core, t.stages, t.folds>() <= t.shared_bytes);
+    if constexpr (!std::is_void_v<Core> && !(t.folds && kCluster)) {
       static_assert(Core::kThreads == t.threads());
       constexpr int kWidth = Layout::kCopyBytes[kCopy] / int(sizeof(typename Layout::T));
       constexpr int kVectorA = std::min(kWidth, Core::kVectorA), kVectorB = std::min(kWidth, Core::kVectorB);
       // Kernels for any arguments know clusters, too. Large tiles with wide copies have some for one block a tile.
       constexpr bool kPlain = kForPlain && !Core::kOneWriter;
       constexpr bool kAlone = kCopy == 0 && !kForPlain && !kCluster && t.m * t.n >= 128 * 128 && !Core::kOneWriter;
-      constexpr bool kKnowsClusters = kCluster || !(kPlain || kAlone);
+      constexpr bool kKnowsClusters = kCluster || !(kPlain || kAlone || t.folds);
       kernels.kernels[kCopy][kForPlain][kCluster][kTransA][kTransB] =
-          gemm_multistage_kernel<Core, t.stages, t.blocks_per_sm, kVectorA, kVectorB, kKnowsClusters, kPlain>;
+          gemm_multistage_kernel<Core, t.stages, t.blocks_per_sm, kVectorA, kVectorB, kKnowsClusters, kPlain, t.folds>;
     }
   };
   const auto add_all = [&]<std::size_t kCopy, bool kForPlain, bool kCluster>() {

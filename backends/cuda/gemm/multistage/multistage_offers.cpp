@@ -156,6 +156,11 @@ bool has_room(const GemmProblem& p, const Machine& machine, const MultistageConf
          held_at_once(machine, blocks_per_sm(machine, config.tile), cluster) > 0.0;
 }
 
+/// That of ordered sums: the slices of a tile are as many blocks' or one's.
+std::int64_t ordered_split(const GemmProblem& p, const Machine& machine, const MultistageTile& tile) {
+  return tile.folds ? 1 : ordered_chains(p, machine);
+}
+
 /// The configurations of a tile.
 template <class A>
 void add_configs(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
@@ -166,9 +171,10 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
   const std::array<std::int64_t, 2> columns{0, most};
   const std::vector<std::int64_t> transposes =
       given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
-  const std::int64_t chains = p.ordered ? ordered_chains(p, machine) : 1;
-  for (const std::int64_t split :
-       splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, chains))
+  const std::vector<std::int64_t> splits =
+      p.ordered ? std::vector{ordered_split(p, machine, tile)}
+                : given.in_range("split", splits_of(p, machine, tile, most_slices), 1, most_slices);
+  for (const std::int64_t split : splits)
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
       const bool may_transpose = most > 0 && (split == 1 || (p.ordered && !multistage_uses_workspace(machine, split)));
@@ -186,6 +192,8 @@ std::vector<Priced<MultistageConfig>> all_configs(const GemmProblem& p, const Ma
   std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(arithmetic, tile.compute()) == 0; });
   keep_given(given, "tile_m", &MultistageTile::m, tiles);
   keep_given(given, "tile_n", &MultistageTile::n, tiles);
+  const auto split_of = [&](const MultistageTile& tile) { return ordered_split(p, machine, tile); };
+  if (p.ordered) keep_given(given, "split", split_of, tiles);
   std::int64_t most_columns = 0;
   for (const MultistageTile& tile : tiles)
     most_columns = std::max(most_columns, multistage_most_transposed(p, tile, workspace_limit));
@@ -205,6 +213,7 @@ std::vector<MultistageTile> multistage_tiles(const GemmProblem& p, const Machine
     for (const MultistageTile& tile : kMultistageTiles<A>) {
       const bool long_k_major = tile.long_a() ? !p.trans_a : p.trans_b;
       const bool fits = !tile.narrow() || !tile.transposes || tile.k_major == long_k_major;
+      if (tile.folds && !(p.ordered && ordered_chains(p, machine) > 1)) continue;
       if (fits && tile.shared_bytes <= machine.shared_per_block) tiles.push_back(tile);
     }
   };
@@ -276,9 +285,11 @@ plugin::Parameters multistage_parameters(const GemmProblem& p, const MultistageC
 MultistageConfig multistage_config(const GemmProblem& p, const Machine& machine, const plugin::Parameters& parameters) {
   const std::int64_t compute =
       multistage_arithmetic(p).size() > 1 ? parameters.at("compute") : std::int64_t(TESSERA_COMPUTE_STRICT);
+  const std::int64_t split = parameters.at("split");
   for (const MultistageTile& tile : multistage_tiles(p, machine))
-    if (tile.m == parameters.at("tile_m") && tile.n == parameters.at("tile_n") && tile.compute() == compute)
-      return {tile, parameters.at("split"), parameters.at("transpose")};
+    if (tile.m == parameters.at("tile_m") && tile.n == parameters.at("tile_n") && tile.compute() == compute &&
+        (!p.ordered || split == ordered_split(p, machine, tile)))
+      return {tile, split, parameters.at("transpose")};
   throw plugin::Error(TESSERA_INTERNAL, "multistage has no such tile for these operands");
 }
 

@@ -22,6 +22,7 @@ struct MultistageTile {
   int thread_m, thread_n;   ///< elements of C that a thread computes; the instruction decides where it is 0
   int blocks_per_sm;        ///< blocks that a multiprocessor shall hold at once
   bool k_major = false;     ///< a narrow tile for a long operand that is contiguous along k
+  bool folds = false;       ///< a block computes the slices of ordered sums one after another
   std::size_t number = 0;   ///< in the list
   int shared_bytes = 0;     ///< that a block needs
   bool tf32 = false;        ///< A and B are rounded to that
@@ -94,7 +95,8 @@ constexpr int multistage_shared_bytes(const MultistageTile& t) {
     return t.k_major && long_operand ? k_major : extent_major;
   };
   const int operands = t.stages * (operand(t.m, t.long_a()) + operand(t.n, !t.long_a())) * int(sizeof(T));
-  return std::max(operands, t.m * (t.n + Layout::kResultPad) * int(sizeof(Scalar<T>)));
+  const int folded = t.folds ? t.m * t.n * int(sizeof(Scalar<T>)) : 0;  // the sums of the slices before
+  return std::max(operands + folded, t.m * (t.n + Layout::kResultPad) * int(sizeof(Scalar<T>)));
 }
 
 template <class A, std::size_t kCount>
@@ -144,6 +146,8 @@ inline constexpr auto kMultistageTiles<double> = completed<double>(std::array{
     MultistageTile{64, 128, 16, 3, 32, 32, 0, 0, 2},
     MultistageTile{64, 64, 16, 3, 32, 32, 0, 0, 3},
     MultistageTile{32, 32, 16, 3, 16, 16, 0, 0, 7},
+    MultistageTile{128, 128, 8, 4, 64, 32, 0, 0, 1, false, true},
+    MultistageTile{64, 64, 8, 3, 32, 32, 0, 0, 3, false, true},
 });
 
 }  // namespace tessera::cuda

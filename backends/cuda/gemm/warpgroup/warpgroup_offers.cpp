@@ -162,7 +162,10 @@ struct Cut {
 std::vector<Cut> cuts_to_try(const GemmProblem& p, const plugin::GivenParameters& given, const SideNames& names,
                              std::int64_t most_slices) {
   std::vector<Cut> cuts;
-  for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, ordered_slices(p)))
+  const std::int64_t ordered = ordered_slices(p);
+  const auto splits = p.ordered ? given.in_range("split", std::span(&ordered, 1), ordered, ordered)
+                                : given.in_range("split", kSplits, 1, kMostSplit);
+  for (const std::int64_t split : splits)
     for (const WarpgroupCluster& cluster : clusters_to_try(given, names, split))
       if (split <= most_slices) cuts.push_back({split, cluster});
   return cuts;
