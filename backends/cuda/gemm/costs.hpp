@@ -95,7 +95,7 @@ struct GemmCosts {
       .small = 0.4986,
       .skinny = 0.3485,
       .k_major_skinny = 0.3654};
-  GemmTypeRates<double> f64{.multistage = {.tiles = {1.31, 1.226, 1.194, 0.7196, 1.28, 1.16},
+  GemmTypeRates<double> f64{.multistage = {.tiles = {1.31, 1.226, 1.194, 0.7196, 1.22},
                                            .warps = 2.776,
                                            .element = 1.861e-10,
                                            .latency = 6.518e-07},

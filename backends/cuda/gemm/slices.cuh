@@ -24,7 +24,7 @@ struct SlicedArguments {
   /// where the slices of a tile are a cluster's blocks and add them through shared memory.
   Scalar<T>* partial;
   std::int64_t partial_ld;
-  std::int64_t k_per_fold = 0;  ///< after so many of k a block's sums join those before, where it folds slices
+  int tiles_per_slice = 0;  ///< of k, where a block has all slices
 };
 
 inline constexpr int kAddThreads = 256;

@@ -48,7 +48,7 @@ class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
   static constexpr int kCopyParts = kSteps - 1;  ///< steps over which a tile's copies are spread
   using Pads = MultistageLayout<T>;
   template <int kExtent, bool kKMajor>
-  using Layout = std::conditional_t<kKMajor, KMajor<kExtent, kTileK, Pads::kKMajorPad>,
+  using Layout = std::conditional_t<kKMajor, KMajorBlocks<kExtent, kTileK, 4>,
                                     ExtentMajor<kExtent, kTileK, Pads::kExtentMajorPad>>;
   using LayoutA = Layout<kM, kKMajorA>;
   using LayoutB = Layout<kN, kKMajorB>;

@@ -82,7 +82,8 @@ class MultistagePlan final : public plugin::Plan {
     SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n)};
     x.k_per_slice = problem_.ordered ? ordered_chain_length(g.k, split_)
                                      : ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
-    if (tile_.folds) x.k_per_fold = ordered_chain_length(g.k, ordered_chains(problem_, context_.machine()));
+    if (tile_.folds)
+      x.tiles_per_slice = int(ordered_chain_length(g.k, ordered_chains(problem_, context_.machine())) / tile_.k_depth);
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),

@@ -104,54 +104,55 @@ __device__ __forceinline__ auto loader_of(const GemmArguments<typename Core::T>&
   return Loader{a, b, stages, tiles, int(work.ks - std::int64_t(tiles - 1) * Core::kTileK)};
 }
 
-/// The sums of a block's slices, one after another: each begins with 0 and joins the sums of those before, which wait
-/// in shared memory, in the order of the threads' registers.
+/// The sums of a block's slices before the one that it multiplies, where it has all of them: they wait in shared
+/// memory, in the order of the threads' registers.
 template <class Core>
 class FoldedSums {
   using Sum = typename Core::Sum;
   using Segment = Vector<Sum, Core::kSegmentWidth>;
 
  public:
-  __device__ FoldedSums(void* shared, std::int64_t k_per_fold)
-      : sums_(static_cast<Segment*>(shared) + threadIdx.x), tiles_(int(k_per_fold / Core::kTileK)), left_(tiles_) {}
+  __device__ explicit FoldedSums(void* shared) : sums_(static_cast<Segment*>(shared) + threadIdx.x) {
+    for_each([](Segment& before, int, int e) { before.value[e] = Sum(0); });
+  }
 
-  /// A tile of k has been multiplied.
-  __device__ __forceinline__ void step(Core& core) {
-    if (--left_ > 0) return;
-    left_ = tiles_;
-#pragma unroll
-    for (int segment = 0; segment < Core::kSegments; ++segment) {
-      Segment& place = sums_[segment * Core::kThreads];
-      Segment sums = first_ ? Segment{} : place;
-#pragma unroll
-      for (int e = 0; e < Core::kSegmentWidth; ++e) {
-        sums.value[e] += core.element(segment, e);
-        core.set(segment, e, Sum(0));
-      }
-      place = sums;
-    }
-    first_ = false;
+  /// A slice's sums join those before, and the next one's begin with 0.
+  __device__ __forceinline__ void join(Core& core) const {
+    for_each([&](Segment& before, int segment, int e) {
+      before.value[e] += core.element(segment, e);
+      core.set(segment, e, Sum(0));
+    });
   }
   /// The last slice's sums become those of all.
   __device__ __forceinline__ void finish(Core& core) const {
-#pragma unroll
-    for (int segment = 0; segment < Core::kSegments; ++segment) {
-      const Segment sums = first_ ? Segment{} : sums_[segment * Core::kThreads];
-#pragma unroll
-      for (int e = 0; e < Core::kSegmentWidth; ++e) core.set(segment, e, sums.value[e] + core.element(segment, e));
-    }
+    for_each([&](const Segment& before, int segment, int e) {
+      core.set(segment, e, before.value[e] + core.element(segment, e));
+    });
   }
 
  private:
+  template <class Body>
+  __device__ __forceinline__ void for_each(const Body& body) const {
+#pragma unroll
+    for (int segment = 0; segment < Core::kSegments; ++segment) {
+      Segment& place = sums_[segment * Core::kThreads];
+      Segment before = place;
+#pragma unroll
+      for (int e = 0; e < Core::kSegmentWidth; ++e) body(before, segment, e);
+      place = before;
+      if (segment % 4 == 3)
+        asm volatile("" ::: "memory");  // else all are read at once, into registers that are not there
+    }
+  }
+
   Segment* sums_;
-  int tiles_, left_;
-  bool first_ = true;
 };
 
-/// The main loop: reads the operands of the next step while this one multiplies. after_tile(): after each tile of k.
-template <int kStages, bool kCluster, class Core, class Loader, class AfterTile>
-__device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const typename Core::T* stages, int tiles,
-                                               const AfterTile& after_tile) {
+/// The main loop: reads the operands of the next step while this one multiplies. loop(multiply_tile) calls the latter
+/// for each tile.
+template <int kStages, bool kCluster, class Core, class Loader, class Loop>
+__device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const typename Core::T* stages,
+                                               const Loop& loop) {
   using T = typename Core::T;
   constexpr int kSteps = Core::kSteps, kInA = Core::LayoutA::kElements;
   constexpr int kParts = Core::template kCopyParts<kCluster>, kEvery = (kSteps - 1) / kParts;
@@ -162,7 +163,7 @@ __device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const
   core.read(fragments[0], stages, stages + kInA, 0);
 
   int stage = 0;
-  for (int left = tiles; left > 0; --left) {
+  loop([&] {
     const T* tile = stages + stage * Loader::kStageElements;
     const int next = stage + 1 == kStages ? 0 : stage + 1;
 #pragma unroll
@@ -176,21 +177,30 @@ __device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const
         loader.copy(stage == 0 ? kStages - 1 : stage - 1, step / kEvery, kParts);  // the one that was read last
       core.multiply(fragments[step % 2]);
     }
-    after_tile();
     stage = next;
-  }
+  });
 }
 
-/// All of a block's products. kFolds: of slices of k one after another, with room for their sums behind the stages.
+/// All of a block's products. kFolds: of slices of k, so many tiles each, with room for sums behind the stages.
 template <int kStages, bool kCluster, bool kFolds, class Core, class Loader>
 __device__ __forceinline__ void multiply_all(Core& core, Loader& loader, typename Core::T* stages,
-                                             std::int64_t k_per_fold) {
+                                             int tiles_per_slice) {
+  int left = loader.to_load;
   if constexpr (kFolds) {
-    FoldedSums<Core> folded(stages + kStages * Loader::kStageElements, k_per_fold);
-    multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load, [&] { folded.step(core); });
+    const FoldedSums<Core> folded(stages + kStages * Loader::kStageElements);
+    // A loop in a loop: with a branch the compiler would have the sums join under predicates, in each tile.
+    multiply_tiles<kStages, kCluster>(core, loader, stages, [&](const auto& multiply_tile) {
+      while (left > 0) {
+        int of_slice = min(left, tiles_per_slice);
+        for (left -= of_slice; of_slice > 0; --of_slice) multiply_tile();
+        if (left > 0) folded.join(core);
+      }
+    });
     folded.finish(core);
   } else {
-    multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load, [] {});
+    multiply_tiles<kStages, kCluster>(core, loader, stages, [&](const auto& multiply_tile) {
+      for (; left > 0; --left) multiply_tile();
+    });
   }
 }
 
@@ -243,7 +253,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
     auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
     Core core;
-    multiply_all<kStages, kCluster, kFolds>(core, loader, stages, arguments.k_per_fold);
+    multiply_all<kStages, kCluster, kFolds>(core, loader, stages, arguments.tiles_per_slice);
     write_plain<Core, kCluster>(core, sums, int(work.slices), Sum(arguments.g.k < 0),
                                 plain_target_of<kCluster>(arguments, work));
   } else {
@@ -256,7 +266,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
         if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
       auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
       if constexpr (!kCluster) loader.a.keep_steps();  // 2 % of a product in f32
-      multiply_all<kStages, kCluster, kFolds>(core, loader, stages, arguments.k_per_fold);
+      multiply_all<kStages, kCluster, kFolds>(core, loader, stages, arguments.tiles_per_slice);
     }
     const BlockWork<Core> work(arguments, tile);
     const int blocks = sharing_blocks<kCluster>(work);

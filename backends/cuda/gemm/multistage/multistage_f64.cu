@@ -19,6 +19,5 @@ template MultistageKernels<double> multistage_kernels_of<double, 1>();
 template MultistageKernels<double> multistage_kernels_of<double, 2>();
 template MultistageKernels<double> multistage_kernels_of<double, 3>();
 template MultistageKernels<double> multistage_kernels_of<double, 4>();
-template MultistageKernels<double> multistage_kernels_of<double, 5>();
 
 }  // namespace tessera::cuda

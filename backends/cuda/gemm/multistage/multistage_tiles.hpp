@@ -64,7 +64,8 @@ struct MultistageLayout<double> {
   using T = double;
   static constexpr std::array kCopyBytes{16, 8};
   static constexpr bool kTransposes = false;
-  static constexpr int kKMajorPad = 4, kExtentMajorPad = 4, kResultPad = 8;
+  /// K-major operands lie in blocks of k, and need less than extent-major ones.
+  static constexpr int kKMajorPad = 0, kExtentMajorPad = 4, kResultPad = 8;
 };
 template <>
 struct MultistageLayout<Tf32> {
@@ -89,7 +90,7 @@ constexpr int multistage_shared_bytes(const MultistageTile& t) {
   using Layout = MultistageLayout<A>;
   using T = typename Layout::T;
   const auto operand = [&](int extent, bool long_operand) {
-    const int extent_major = t.k_depth * (extent + Layout::kExtentMajorPad);
+    const int extent_major = t.k_depth * (extent + Layout::kExtentMajorPad) - Layout::kExtentMajorPad;
     const int k_major = extent * (t.k_depth + Layout::kKMajorPad);
     if (!Layout::kTransposes) return std::max(extent_major, k_major);
     return t.k_major && long_operand ? k_major : extent_major;
@@ -146,8 +147,7 @@ inline constexpr auto kMultistageTiles<double> = completed<double>(std::array{
     MultistageTile{64, 128, 16, 3, 32, 32, 0, 0, 2},
     MultistageTile{64, 64, 16, 3, 32, 32, 0, 0, 3},
     MultistageTile{32, 32, 16, 3, 16, 16, 0, 0, 7},
-    MultistageTile{128, 128, 8, 4, 64, 32, 0, 0, 1, false, true},
-    MultistageTile{64, 64, 8, 3, 32, 32, 0, 0, 3, false, true},
+    MultistageTile{128, 128, 16, 3, 64, 32, 0, 0, 1, false, true},
 });
 
 }  // namespace tessera::cuda

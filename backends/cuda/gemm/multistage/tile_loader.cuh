@@ -21,7 +21,7 @@ template <int kExtentValue, int kTileKValue, int kPad>
 struct ExtentMajor {
   static constexpr int kExtent = kExtentValue, kTileK = kTileKValue;
   static constexpr int kPitch = kExtent + kPad;
-  static constexpr int kElements = kTileK * kPitch;
+  static constexpr int kElements = kTileK * kPitch - kPad;
   static __device__ constexpr int offset(int i, int p) { return p * kPitch + i; }
 };
 
@@ -32,6 +32,17 @@ struct KMajor {
   static constexpr int kPitch = kTileK + kPad;
   static constexpr int kElements = kExtent * kPitch;
   static __device__ constexpr int offset(int i, int p) { return i * kPitch + p; }
+};
+
+/// The tile as blocks of kBlock of k, in which rows lie side by side: offset(i, p) = p / kBlock * block + i * kBlock +
+/// p % kBlock. Between blocks lies one row more, for the banks, where rows along k would have one each.
+template <int kExtentValue, int kTileKValue, int kBlock>
+struct KMajorBlocks {
+  static constexpr int kExtent = kExtentValue, kTileK = kTileKValue;
+  static constexpr int kElements = kTileK / kBlock * (kExtent + 1) * kBlock;
+  static __device__ constexpr int offset(int i, int p) {
+    return p / kBlock * (kExtent + 1) * kBlock + i * kBlock + p % kBlock;
+  }
 };
 
 /// Copies tiles of one operand, along k tile after tile, each in kCopies parts so that they can be spread
