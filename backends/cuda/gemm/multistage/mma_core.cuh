@@ -31,7 +31,9 @@ __device__ __forceinline__ void mma(double (&d)[4], const double (&a)[2], double
 }
 
 /// kM x kN tiles of C, kTileK of k at a time; a warp computes kWarpM x kWarpN of it.
-template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, bool kKMajorAValue, bool kKMajorBValue>
+/// kTight: without pads, which are faster.
+template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, bool kKMajorAValue, bool kKMajorBValue,
+          bool kTight>
 class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
   using Sums = WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN>;
   using Sums::kGroupsM, Sums::kGroupsN, Sums::row_, Sums::first_column_;
@@ -47,9 +49,12 @@ class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
   template <bool kCluster>
   static constexpr int kCopyParts = kSteps - 1;  ///< steps over which a tile's copies are spread
   using Pads = MultistageLayout<T>;
+  template <int kExtent>
+  using KMajorLayout =
+      std::conditional_t<kTight, KMajorSwizzled<kExtent, kTileK>, KMajor<kExtent, kTileK, Pads::kKMajorPad>>;
   template <int kExtent, bool kKMajor>
-  using Layout = std::conditional_t<kKMajor, KMajorBlocks<kExtent, kTileK, 4>,
-                                    ExtentMajor<kExtent, kTileK, Pads::kExtentMajorPad>>;
+  using Layout =
+      std::conditional_t<kKMajor, KMajorLayout<kExtent>, ExtentMajor<kExtent, kTileK, Pads::kExtentMajorPad>>;
   using LayoutA = Layout<kM, kKMajorA>;
   using LayoutB = Layout<kN, kKMajorB>;
   static constexpr int kTilePad = Pads::kResultPad;
@@ -60,14 +65,14 @@ class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
 
   /// What step `step` multiplies.
   __device__ __forceinline__ void read(Fragment& f, const T* a, const T* b, int step) const {
-    a += LayoutA::offset(row_, int(threadIdx.x) % 4);
-    b += LayoutB::offset(first_column_ + int(threadIdx.x) % 32 / 4, int(threadIdx.x) % 4);
+    a += LayoutA::step_offset(row_, int(threadIdx.x) % 4, 4 * step);
+    b += LayoutB::step_offset(first_column_ + int(threadIdx.x) % 32 / 4, int(threadIdx.x) % 4, 4 * step);
 #pragma unroll
     for (int i = 0; i < kGroupsM; ++i)
 #pragma unroll
-      for (int x = 0; x < 2; ++x) f.a[i][x] = a[LayoutA::offset(16 * i + 8 * x, 4 * step)];
+      for (int x = 0; x < 2; ++x) f.a[i][x] = a[LayoutA::offset(16 * i + 8 * x, 0)];
 #pragma unroll
-    for (int j = 0; j < kGroupsN; ++j) f.b[j] = b[LayoutB::offset(8 * j, 4 * step)];
+    for (int j = 0; j < kGroupsN; ++j) f.b[j] = b[LayoutB::offset(8 * j, 0)];
   }
 
   __device__ __forceinline__ void multiply(const Fragment& f) {

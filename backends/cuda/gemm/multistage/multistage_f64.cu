@@ -11,7 +11,7 @@ namespace tessera::cuda {
 template <std::size_t kTile, bool kKMajorA, bool kKMajorB>
 struct MultistageCore<double, kTile, kKMajorA, kKMajorB> {
   static constexpr MultistageTile t = kMultistageTiles<double>[kTile];
-  using Type = MmaCore<t.m, t.n, t.k_depth, t.warp_m, t.warp_n, kKMajorA, kKMajorB>;
+  using Type = MmaCore<t.m, t.n, t.k_depth, t.warp_m, t.warp_n, kKMajorA, kKMajorB, t.folds>;
 };
 
 template MultistageKernels<double> multistage_kernels_of<double, 0>();

@@ -64,8 +64,7 @@ struct MultistageLayout<double> {
   using T = double;
   static constexpr std::array kCopyBytes{16, 8};
   static constexpr bool kTransposes = false;
-  /// K-major operands lie in blocks of k, and need less than extent-major ones.
-  static constexpr int kKMajorPad = 0, kExtentMajorPad = 4, kResultPad = 8;
+  static constexpr int kKMajorPad = 4, kExtentMajorPad = 4, kResultPad = 8;
 };
 template <>
 struct MultistageLayout<Tf32> {
@@ -91,7 +90,7 @@ constexpr int multistage_shared_bytes(const MultistageTile& t) {
   using T = typename Layout::T;
   const auto operand = [&](int extent, bool long_operand) {
     const int extent_major = t.k_depth * (extent + Layout::kExtentMajorPad) - Layout::kExtentMajorPad;
-    const int k_major = extent * (t.k_depth + Layout::kKMajorPad);
+    const int k_major = extent * (t.k_depth + (t.folds ? 0 : Layout::kKMajorPad));
     if (!Layout::kTransposes) return std::max(extent_major, k_major);
     return t.k_major && long_operand ? k_major : extent_major;
   };
