@@ -67,12 +67,14 @@ W derived(Activation activation, W x) {
   return std::numeric_limits<W>::quiet_NaN();
 }
 
-/// What y act'(x) may err by where y errs by `bound` and x is exact, computed in S: see docs/notes/bounds.md.
+/// What y act'(x) may err by where y errs by `bound` and x is exact, computed in S: see docs/notes/bounds.md. NaN where
+/// y is infinite and the derivative may be computed as 0 or of the other sign.
 template <class S, class W>
 double derived_bound(Activation activation, W x, W y, double bound) {
   const double slope = std::abs(double(derived(activation, x)));
   if (activation == Activation::none || activation == Activation::relu || !std::isfinite(x)) return slope * bound;
   constexpr double kFew = 24 * (kUnitRoundoff<S> + double(std::numeric_limits<W>::epsilon()));
+  if (std::isinf(y) && slope <= kFew + Numbers<S>::kLeastNormal) return std::numeric_limits<double>::quiet_NaN();
   return slope * bound + (kFew + Numbers<S>::kLeastNormal) * (std::abs(double(y)) + bound) + Numbers<S>::kLeastNormal;
 }
 

@@ -41,13 +41,14 @@ template <class T>
 Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact);
 
 /// True when `computed` is what is expected at a point: within the bound, and NaN or the same infinity where that is
-/// due. Rounding keeps order, so that a T of 16 bits lies between the rounded ends of what was allowed before it.
+/// due. An infinity may be the other one, or NaN, where the bound is NaN. Rounding keeps order, so that a T of 16 bits
+/// lies between the rounded ends of what was allowed before it.
 template <class T>
 bool acceptable(T computed, Wide<T> value, Wide<T> bound) {
   const Wide<T> number = wide(computed);
   if (value != value) return number != number;
   if (number == value) return true;  // also infinities, and zeros of either sign
-  if (std::isinf(value)) return false;
+  if (std::isinf(value)) return bound != bound && !std::isfinite(number);
   return stored<T>(value - bound) <= number && number <= stored<T>(value + bound);
 }
 
