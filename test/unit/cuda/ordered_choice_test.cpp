@@ -6,11 +6,13 @@
 #include "gemm_offers.hpp"
 
 #include <bf16_parts.hpp>
+#include <multistage/multistage.hpp>
 #include <ordered_chains.hpp>
 #include <skinny_parts/skinny_parts.hpp>
 #include <tessera/plugin/math.hpp>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cstdint>
 #include <set>
@@ -21,6 +23,7 @@
 using namespace tessera;
 using namespace tessera::cuda;
 using namespace tessera::test;
+using Catch::Matchers::ContainsSubstring;
 using plugin::ceil_div;
 
 namespace {
@@ -42,6 +45,7 @@ std::int64_t slices_of(const plugin::GemmProblem& p, const std::string& algorith
     CHECK(ordered_chains(p, h100()) % taken.at("cluster") == 0);  // whose blocks have as many warps each
     return ordered_chains(p, h100());
   }
+  if (algorithm == "multistage" && multistage_config(p, h100(), taken).tile.folds) return ordered_chains(p, h100());
   const std::int64_t split = taken.at("split");
   if (algorithm == "skinny_parts") return ceil_div(p.k, skinny_parts_slice(p, skinny_parts_config(p, taken)));
   return algorithm == "warpgroup_f32" && split == 1 ? ordered_parts_slices(p) : split;  // one after another
@@ -100,4 +104,18 @@ TEST_CASE("a split that is given is that of the tiles whose blocks have the slic
     REQUIRE(!offers.empty());
     for (const plugin::Offer& offer : offers.all()) CHECK((offer.parameters.at("tile") == 64) == (tile == 64));
   }
+}
+
+TEST_CASE("the slices of f64 are a cluster's blocks or one block's, as the split that is given tells") {
+  auto p = test::product(TESSERA_F64, 1024, 4096, 4096);
+  p.ordered = true;
+  for (const std::int64_t split : {1, 4}) {
+    plugin::OfferList offers;
+    multistage_offers(p, h100(), given({{"split", split}}), 0, offers);
+    REQUIRE(!offers.empty());
+    for (const plugin::Offer& offer : offers.all())
+      CHECK(multistage_config(p, h100(), offer.parameters).tile.folds == (split == 1));
+  }
+  plugin::OfferList offers;
+  CHECK_THROWS_WITH(multistage_offers(p, h100(), given({{"split", 2}}), 0, offers), ContainsSubstring("one of 1, 4"));
 }
