@@ -18,7 +18,7 @@ __global__ void cluster_room_kernel() {}
 /// As the driver counts them. Kernels compiled for older devices know no clusters: each block would take itself for the
 /// only one.
 ClusterRoom ask_driver(const Machine& machine) {
-  constexpr int kReserved = 1024, kUnit = 128;  // bytes: of each block's, for the system; of what a block is given
+  constexpr int kUnit = 128;  // bytes, of what a block is given
   if (!has_hopper_code(cluster_room_kernel)) return {};
   prepare(cluster_room_kernel, machine.shared_per_block);
   cudaLaunchAttribute attribute{};
@@ -32,7 +32,7 @@ ClusterRoom ask_driver(const Machine& machine) {
     for (unsigned blocks = 1; blocks <= room[0].size(); ++blocks) {
       attribute.val.clusterDim = {blocks, 1, 1};
       config.gridDim = dim3(blocks);
-      config.dynamicSmemBytes = (machine.shared_per_multiprocessor / blocks_per_sm - kReserved) / kUnit * kUnit;
+      config.dynamicSmemBytes = (machine.shared_per_multiprocessor / blocks_per_sm - kReservedBytes) / kUnit * kUnit;
       int clusters = 0;
       TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, cluster_room_kernel, &config));
       room[blocks_per_sm - 1][blocks - 1] = clusters * int(blocks);

@@ -34,6 +34,9 @@ inline constexpr std::size_t kMostInCluster = 8;
 /// The most blocks of a kernel with clusters that a multiprocessor holds at once.
 inline constexpr std::size_t kMostClusteredBlocksPerSm = 8;
 
+/// Bytes of shared memory that the system takes of every block.
+inline constexpr int kReservedBytes = 1024;
+
 /// Blocks in clusters that a device holds at once: [blocks that a multiprocessor holds - 1][blocks of a cluster - 1]. A
 /// cluster lies within one of the device's groups of multiprocessors, whose sizes differ from device to device.
 using ClusterRoom = std::array<std::array<int, kMostInCluster>, kMostClusteredBlocksPerSm>;

@@ -16,9 +16,6 @@
 
 namespace tessera::cuda {
 
-/// Shared memory that the system takes of every block.
-inline constexpr int kReservedBytes = 1024;
-
 /// Points that a block may have on an axis.
 inline constexpr std::int64_t kFarthestPart = std::int64_t(1) << 30;
 

@@ -44,13 +44,12 @@ double blocks_of(const GemmProblem& p, std::int64_t cluster) {
 
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, const ChainsConfig& config) {
-  constexpr int kReserved = 1024;  // bytes of each block's shared memory, for the system
   const StepCosts& c = kStep<T>;
   const double few = chains_few(p), step = double(config.step), ones = chains_vectors(p) ? 1.0 : kOnes;
   const double alone = c.step + c.few * few + (c.k + c.few_k * few) * step;
   const double latency = alone * (1.0 + kBeside * double(config.warps() - 1));
   const double instructions = (kPerK + kPerFewAndK * few) * step * double(ceil_div(config.warps(), kSchedulers));
-  const int room = machine.shared_per_multiprocessor / int(chains_shared_bytes<T>(p, config) + kReserved);
+  const int room = machine.shared_per_multiprocessor / int(chains_shared_bytes<T>(p, config) + kReservedBytes);
   const TileLaunch launch{.blocks = blocks_of(p, config.cluster),
                           .blocks_per_sm = std::clamp(room, 1, int(kMostClusteredBlocksPerSm)),
                           .cluster = config.cluster,

@@ -36,6 +36,9 @@ class MultistagePlan final : public plugin::Plan {
         split_(config.split),
         transposed_columns_(config.transpose),
         workspace_bytes_(multistage_workspace(problem, context.machine(), config)),
+        tiles_per_slice_(tile_.folds ? int(ordered_chain_length(problem.k, ordered_chains(problem, context.machine())) /
+                                           tile_.k_depth)
+                                     : 0),
         cluster_(split_ > 1 && !multistage_uses_workspace(context.machine(), split_)),
         transposes_a_(multistage_transposes_a(problem, tile_)),
         transposes_b_(multistage_transposes_b(problem, tile_) && transposed_columns_ == 0),
@@ -79,11 +82,9 @@ class MultistagePlan final : public plugin::Plan {
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
-    SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n)};
+    SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n), tiles_per_slice_};
     x.k_per_slice = problem_.ordered ? ordered_chain_length(g.k, split_)
                                      : ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
-    if (tile_.folds)
-      x.tiles_per_slice = int(ordered_chain_length(g.k, ordered_chains(problem_, context_.machine())) / tile_.k_depth);
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),
@@ -117,7 +118,8 @@ class MultistagePlan final : public plugin::Plan {
   MultistageTile tile_;
   std::int64_t split_, transposed_columns_;
   std::uint64_t workspace_bytes_;
-  bool cluster_;  ///< the slices of a tile are a cluster
+  int tiles_per_slice_;  ///< of k, where a block has all slices of a tile
+  bool cluster_;         ///< the slices of a tile are a cluster
   bool transposes_a_, transposes_b_;
   EarlyStart add_start_{};
   int alignment_a_, alignment_b_;  ///< bytes of the copies that the layouts allow

@@ -35,8 +35,7 @@ std::uint64_t transposed_bytes(const GemmProblem& p, std::int64_t columns) {
 
 /// Blocks of the tile that a multiprocessor holds: as many as shared memory allows, of those that it shall.
 int blocks_per_sm(const Machine& machine, const MultistageTile& tile) {
-  constexpr int kReserved = 1024;  // bytes of each block's shared memory, for the system
-  return std::clamp(machine.shared_per_multiprocessor / (tile.shared_bytes + kReserved), 1, tile.blocks_per_sm);
+  return std::clamp(machine.shared_per_multiprocessor / (tile.shared_bytes + kReservedBytes), 1, tile.blocks_per_sm);
 }
 
 /// Bytes of the copies that bring operands into shared memory, of those that are not transposed on their way.

@@ -333,16 +333,15 @@ __global__ void __launch_bounds__(SkinnyPartsTile::kThreads, kSkinnyPartsTiles[k
     __syncthreads();
   for (int e = int(rank) * SkinnyPartsTile::kThreads + int(threadIdx.x); e < kElements;
        e += int(ranks) * SkinnyPartsTile::kThreads) {
-    const auto share = [&](int s) { return share_of(e, s); };
     float sum = 0;
     if (ranks > 1) {
 #pragma unroll 1
       for (unsigned of = 0; of < ranks; ++of)
 #pragma unroll
-        for (int s = 0; s < kShares; ++s) sum += load_of_rank(shared_address(share(s)), of);
+        for (int s = 0; s < kShares; ++s) sum += load_of_rank(shared_address(share_of(e, s)), of);
     } else {
 #pragma unroll
-      for (int s = 0; s < kShares; ++s) sum += *share(s);
+      for (int s = 0; s < kShares; ++s) sum += *share_of(e, s);
     }
     const std::int64_t few = first_few + e / Shape::kMany, many = first_many + e % Shape::kMany;
     if (few >= x.few.extent || many >= x.many.extent) continue;

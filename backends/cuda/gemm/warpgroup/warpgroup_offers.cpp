@@ -163,7 +163,7 @@ std::vector<Cut> cuts_to_try(const GemmProblem& p, const plugin::GivenParameters
                              std::int64_t most_slices) {
   std::vector<Cut> cuts;
   const std::int64_t ordered = ordered_slices(p);
-  const auto splits = p.ordered ? given.in_range("split", std::span(&ordered, 1), ordered, ordered)
+  const auto splits = p.ordered ? std::vector{given.in_range("split", ordered, ordered, ordered)}
                                 : given.in_range("split", kSplits, 1, kMostSplit);
   for (const std::int64_t split : splits)
     for (const WarpgroupCluster& cluster : clusters_to_try(given, names, split))
