@@ -65,8 +65,8 @@ class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
 
   /// What step `step` multiplies.
   __device__ __forceinline__ void read(Fragment& f, const T* a, const T* b, int step) const {
-    a += LayoutA::step_offset(row_, int(threadIdx.x) % 4, 4 * step);
-    b += LayoutB::step_offset(first_column_ + int(threadIdx.x) % 32 / 4, int(threadIdx.x) % 4, 4 * step);
+    a += LayoutA::offset(row_, int(threadIdx.x) % 4 + 4 * step);
+    b += LayoutB::offset(first_column_ + int(threadIdx.x) % 32 / 4, int(threadIdx.x) % 4 + 4 * step);
 #pragma unroll
     for (int i = 0; i < kGroupsM; ++i)
 #pragma unroll

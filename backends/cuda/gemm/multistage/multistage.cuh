@@ -113,33 +113,38 @@ class FoldedSums {
 
  public:
   __device__ explicit FoldedSums(void* shared) : sums_(static_cast<Segment*>(shared) + threadIdx.x) {
-    for_each([](Segment& before, int, int e) { before.value[e] = Sum(0); });
+#pragma unroll
+    for (int segment = 0; segment < Core::kSegments; ++segment) sums_[segment * Core::kThreads] = Segment{};
   }
 
   /// A slice's sums join those before, and the next one's begin with 0.
   __device__ __forceinline__ void join(Core& core) const {
-    for_each([&](Segment& before, int segment, int e) {
-      before.value[e] += core.element(segment, e);
-      core.set(segment, e, Sum(0));
+    for_each([&](Segment& before, int segment) {
+      before = added(before, core, segment);
+#pragma unroll
+      for (int e = 0; e < Core::kSegmentWidth; ++e) core.set(segment, e, Sum(0));
     });
   }
   /// The last slice's sums become those of all.
   __device__ __forceinline__ void finish(Core& core) const {
-    for_each([&](const Segment& before, int segment, int e) {
-      core.set(segment, e, before.value[e] + core.element(segment, e));
+    for_each([&](const Segment& before, int segment) {
+      const Segment sums = added(before, core, segment);
+#pragma unroll
+      for (int e = 0; e < Core::kSegmentWidth; ++e) core.set(segment, e, sums.value[e]);
     });
   }
 
  private:
+  static __device__ __forceinline__ Segment added(Segment before, const Core& core, int segment) {
+#pragma unroll
+    for (int e = 0; e < Core::kSegmentWidth; ++e) before.value[e] += core.element(segment, e);
+    return before;
+  }
   template <class Body>
   __device__ __forceinline__ void for_each(const Body& body) const {
 #pragma unroll
     for (int segment = 0; segment < Core::kSegments; ++segment) {
-      Segment& place = sums_[segment * Core::kThreads];
-      Segment before = place;
-#pragma unroll
-      for (int e = 0; e < Core::kSegmentWidth; ++e) body(before, segment, e);
-      place = before;
+      body(sums_[segment * Core::kThreads], segment);
       if (segment % 4 == 3)
         asm volatile("" ::: "memory");  // else all are read at once, into registers that are not there
     }

@@ -23,7 +23,6 @@ struct ExtentMajor {
   static constexpr int kPitch = kExtent + kPad;
   static constexpr int kElements = kTileK * kPitch - kPad;
   static __device__ constexpr int offset(int i, int p) { return p * kPitch + i; }
-  static __device__ constexpr int step_offset(int i, int p, int first) { return offset(i, first + p); }
 };
 
 /// The tile as rows along k: offset(i, p) = i * pitch + p.
@@ -33,7 +32,6 @@ struct KMajor {
   static constexpr int kPitch = kTileK + kPad;
   static constexpr int kElements = kExtent * kPitch;
   static __device__ constexpr int offset(int i, int p) { return i * kPitch + p; }
-  static __device__ constexpr int step_offset(int i, int p, int first) { return offset(i, first + p); }
 };
 
 /// The same without a pad: blocks of four of k change places within a row, by its number, for the banks. It is for
@@ -42,8 +40,7 @@ template <int kExtentValue, int kTileKValue>
 struct KMajorSwizzled {
   static constexpr int kExtent = kExtentValue, kTileK = kTileKValue;
   static constexpr int kElements = kExtent * kTileK;
-  static __device__ constexpr int offset(int i, int p) { return step_offset(i, p % 4, p / 4 * 4); }
-  static __device__ constexpr int step_offset(int i, int p, int first) { return i * kTileK + (first ^ i % 4 * 4) + p; }
+  static __device__ constexpr int offset(int i, int p) { return i * kTileK + (p ^ i % 4 * 4); }
 };
 
 /// Copies tiles of one operand, along k tile after tile, each in kCopies parts so that they can be spread
