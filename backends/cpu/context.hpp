@@ -10,6 +10,7 @@
 #include <tessera/plugin/bias_gradient.hpp>
 #include <tessera/plugin/operand_copy.hpp>
 #include <tessera/plugin/plugin.hpp>
+#include <tessera/plugin/triangle_copy.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -32,6 +33,9 @@ class Context {
   /// See tessera/plugin/operand_copy.hpp.
   plugin::CopyOperand copying(const plugin::OperandCopy& copy);
   static double copying_seconds(const Machine& machine, const plugin::OperandCopy& copy);
+  /// See tessera/plugin/triangle_copy.hpp.
+  plugin::CopyTriangle copying(const plugin::TriangleCopy& copy);
+  static double copying_seconds(const Machine& machine, const plugin::TriangleCopy& copy);
   /// See tessera/plugin/bias_gradient.hpp.
   plugin::SumBias summing(const plugin::BiasGradient& gradient);
   void synchronize() {}

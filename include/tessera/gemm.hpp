@@ -168,6 +168,7 @@ class GemmPlan : public Plan {
       c.bias_increment = d.bias_increment, c.bias_stride = d.bias_stride;
       c.sums = tessera_sums(d.sums);
       c.whole_n = d.whole_n;
+      c.triangle = tessera_triangle(d.triangle);
       c.aux = tessera_aux(d.aux);
       if (d.aux != Aux::none) c.ldaux = d.ldaux, c.stride_aux = d.stride_aux;
     }

@@ -48,6 +48,15 @@ enum class Aux : std::int32_t {
   derivative = TESSERA_AUX_DERIVATIVE
 };
 
+/// Which part of a square D is computed. `mirrored`: D is symmetric, as by A and its transpose; one triangle is
+/// computed, and the other one is its copy. See tessera_triangle.
+enum class Triangle : std::int32_t {
+  none = TESSERA_TRIANGLE_NONE,
+  lower = TESSERA_TRIANGLE_LOWER,
+  upper = TESSERA_TRIANGLE_UPPER,
+  mirrored = TESSERA_TRIANGLE_MIRRORED
+};
+
 /// Whether A and B may be of these types: of one, or one of them f32 and the other f16 or bf16, or f64 and f32.
 constexpr bool can_multiply(DType a, DType b) {
   return a == b || size_of(a) == 2 * size_of(b) || size_of(b) == 2 * size_of(a);
@@ -90,8 +99,9 @@ struct GemmDesc {
   Sums sums = Sums::any;      ///< in which order products are added; ordered: on one backend a row's bits are its own
   Aux aux = Aux::none;        ///< whether what the activation is applied to is written, or its derivative there applied
   Integer ldaux = kPacked;    ///< elements from one row or column of aux to the next
-  Integer stride_aux = kPacked;  ///< elements from one aux of the batch to the next; 0: one for all, if read
-  Integer whole_n = 0;           ///< of ordered sums: n of the product that this one computes some columns of; 0: n
+  Integer stride_aux = kPacked;        ///< elements from one aux of the batch to the next; 0: one for all, if read
+  Triangle triangle = Triangle::none;  ///< which part of D is computed and written; none: all of it
+  Integer whole_n = 0;  ///< of ordered sums: n of the product that this one computes some columns of; 0: n
 };
 
 }  // namespace tessera

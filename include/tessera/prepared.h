@@ -7,7 +7,7 @@
 #ifndef TESSERA_PREPARED_H
 #define TESSERA_PREPARED_H
 
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 
 #ifdef __cplusplus
 extern "C" {

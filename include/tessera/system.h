@@ -8,7 +8,7 @@
 #ifndef TESSERA_SYSTEM_H
 #define TESSERA_SYSTEM_H
 
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 
 #ifdef __cplusplus
 extern "C" {

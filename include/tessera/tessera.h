@@ -11,9 +11,9 @@
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
+#include <tessera/descriptors.h>
 #include <tessera/prepared.h>
 #include <tessera/system.h>
-#include <tessera/types.h>
 #include <tessera/version.h>
 
 #ifdef __cplusplus

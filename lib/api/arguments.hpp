@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 #include <tessera/plugin/error.hpp>
 #include <tessera/plugin/floating_mode.hpp>
 

@@ -41,7 +41,7 @@ tessera_gemm_desc descriptor_of(const Product<T>& p) {
   d.batch = p.batch, d.stride_a = many ? p.stride_a : TESSERA_PACKED;
   d.stride_b = many ? p.stride_b : TESSERA_PACKED, d.stride_c = many ? p.stride_c : TESSERA_PACKED;
   d.stride_d = 0, d.bias_increment = 0, d.bias_stride = 0;
-  d.aux = TESSERA_AUX_NONE, d.reserved = 0, d.ldaux = 0, d.stride_aux = 0;
+  d.aux = TESSERA_AUX_NONE, d.triangle = TESSERA_TRIANGLE_NONE, d.ldaux = 0, d.stride_aux = 0;
   d.sums = TESSERA_SUMS_ANY, d.dtype_b = 0, d.whole_n = 0;
   return d;
 }

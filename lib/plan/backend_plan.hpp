@@ -9,7 +9,7 @@
 #include "plan/options.hpp"
 #include "problem/problem.hpp"
 
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 
 #include <cstddef>
 #include <cstdint>

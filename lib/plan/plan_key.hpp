@@ -8,7 +8,7 @@
 #include "plan/context.hpp"
 #include "plan/options.hpp"
 
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 
 #include <array>
 #include <cstddef>

@@ -77,6 +77,7 @@ void add(Object& object, const tessera_gemm_desc& d) {
     object.add("aux", plugin::name_of_aux(d.aux));
     object.add("ldaux", d.ldaux), object.add("stride_aux", d.stride_aux);
   }
+  if (d.triangle != TESSERA_TRIANGLE_NONE) object.add("triangle", plugin::name_of_triangle(d.triangle));
   if (d.sums != TESSERA_SUMS_ANY) object.add("sums", d.sums == TESSERA_SUMS_ORDERED ? "ordered" : "ordered_columns");
   if (d.whole_n > 0) object.add("whole_n", d.whole_n);
 }

@@ -48,6 +48,7 @@ std::string text_of(const tessera_gemm_desc& d) {
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" ") + plugin::name_of_activation(d.activation);
   if (d.aux != TESSERA_AUX_NONE)
     text += std::string(" ") + plugin::name_of_aux(d.aux) + " " + numbers({d.ldaux, d.stride_aux});
+  if (d.triangle != TESSERA_TRIANGLE_NONE) text += std::string(" ") + plugin::name_of_triangle(d.triangle);
   if (d.sums != TESSERA_SUMS_ANY) text += d.sums == TESSERA_SUMS_ORDERED ? " ordered" : " ordered by columns";
   if (d.whole_n > 0) text += " of " + std::to_string(d.whole_n);
   return text;

@@ -81,7 +81,7 @@ bool is_plain(const tessera_gemm_desc& d) {
          (d.dtype_b == 0 || d.dtype_b == d.dtype) && (d.dtype_d == 0 || d.dtype_d == d.dtype) &&
          (d.compute == TESSERA_COMPUTE_DEFAULT || d.compute == TESSERA_COMPUTE_STRICT) && zero_or_one(d.order) &&
          zero_or_one(d.trans_a) && zero_or_one(d.trans_b) && d.bias == TESSERA_BIAS_NONE &&
-         d.activation == TESSERA_ACTIVATION_NONE && d.aux == TESSERA_AUX_NONE && d.reserved == 0 &&
+         d.activation == TESSERA_ACTIVATION_NONE && d.aux == TESSERA_AUX_NONE && d.triangle == TESSERA_TRIANGLE_NONE &&
          d.sums == TESSERA_SUMS_ANY && d.whole_n == 0 && d.batch == 1 && d.ldd == 0 && d.stride_d == 0 &&
          d.stride_a == TESSERA_PACKED && d.stride_b == TESSERA_PACKED && d.stride_c == TESSERA_PACKED;
 }

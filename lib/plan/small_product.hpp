@@ -7,7 +7,7 @@
 
 #include "plan/context.hpp"
 
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 
 #include <cstdint>
 

@@ -19,6 +19,7 @@ using plugin::name_of_activation;
 using plugin::name_of_aux;
 using plugin::name_of_bias;
 using plugin::name_of_compute;
+using plugin::name_of_triangle;
 
 /// One matrix of the caller's descriptor: its stored shape, in the caller's terms.
 struct Matrix {
@@ -118,7 +119,6 @@ void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
   one_of("aux", d.aux, TESSERA_AUX_NONE, TESSERA_AUX_DERIVATIVE, "none (0), store (1), derivative (2)");
   if (d.aux != TESSERA_AUX_NONE && d.activation == TESSERA_ACTIVATION_NONE)
     invalid("aux", d.aux, "must be none (0) where there is no activation: set activation, too");
-  if (d.reserved != 0) invalid("reserved", d.reserved, "must be 0");
   if (d.aux == TESSERA_AUX_NONE) d.ldaux = 0, d.stride_aux = 0;
   if (d.aux != TESSERA_AUX_NONE && d.ldaux == 0)
     d.ldaux = TESSERA_PACKED, d.stride_aux = d.stride_aux == 0 ? TESSERA_PACKED : d.stride_aux;
@@ -128,6 +128,21 @@ void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
   }
   d.dtype_bias = resolve_dtype("dtype_bias", d.dtype_bias, d.dtype_d, "D");
   if (d.bias_increment == 0) d.bias_increment = 1;
+}
+
+/// D has to be square; what stands on both sides of the diagonal gets no bias of a side alone.
+void check_triangle(const tessera_gemm_desc& d) {
+  one_of("triangle", d.triangle, TESSERA_TRIANGLE_NONE, TESSERA_TRIANGLE_MIRRORED,
+         "none (0), lower (1), upper (2), mirrored (3)");
+  if (d.triangle == TESSERA_TRIANGLE_NONE) return;
+  if (d.m != d.n)
+    invalid("triangle", name_of_triangle(d.triangle),
+            "needs as many rows as columns: m = " + std::to_string(d.m) + ", n = " + std::to_string(d.n));
+  if (d.bias >= TESSERA_BIAS_GRADIENT_PER_ROW)
+    invalid("bias", d.bias, "must be no gradient beside a triangle: that sums all of D");
+  if (d.triangle != TESSERA_TRIANGLE_MIRRORED) return;
+  if (d.bias != TESSERA_BIAS_NONE) invalid("bias", d.bias, "must be none (0) beside triangle = mirrored (3)");
+  if (d.aux != TESSERA_AUX_NONE) invalid("aux", d.aux, "must be none (0) beside triangle = mirrored (3)");
 }
 
 bool is_per_row(tessera_bias bias) { return bias == TESSERA_BIAS_PER_ROW || bias == TESSERA_BIAS_GRADIENT_PER_ROW; }
@@ -163,6 +178,7 @@ std::string describe(const tessera_gemm_desc& d) {
   if (d.bias != TESSERA_BIAS_NONE) text += std::string(" bias=") + name_of_bias(d.bias);
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" activation=") + name_of_activation(d.activation);
   if (d.aux != TESSERA_AUX_NONE) text += std::string(" aux=") + name_of_aux(d.aux);
+  if (d.triangle != TESSERA_TRIANGLE_NONE) text += std::string(" triangle=") + name_of_triangle(d.triangle);
   if (d.sums == TESSERA_SUMS_ORDERED) text += " ordered sums";
   if (d.whole_n > 0) text += " of n=" + std::to_string(d.whole_n);
   return text;
@@ -180,6 +196,8 @@ void make_row_major(Problem& p) {
   std::swap(p.operands[Problem::kA], p.operands[Problem::kB]);
   if (d.bias != TESSERA_BIAS_NONE) d.bias += is_per_row(d.bias) ? 1 : -1;
   if (d.sums == TESSERA_SUMS_ORDERED) d.sums = TESSERA_SUMS_ORDERED_COLUMNS;
+  if (d.triangle == TESSERA_TRIANGLE_LOWER || d.triangle == TESSERA_TRIANGLE_UPPER)
+    d.triangle = TESSERA_TRIANGLE_LOWER + TESSERA_TRIANGLE_UPPER - d.triangle;
 }
 
 std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
@@ -241,6 +259,7 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
   at_least("batch", d.batch, 0);
   one_of("sums", d.sums, TESSERA_SUMS_ANY, TESSERA_SUMS_ORDERED, "any (0), ordered (1)");
   resolve_whole_n(d);
+  check_triangle(d);
 
   Problem p;
   p.op = TESSERA_OP_GEMM;

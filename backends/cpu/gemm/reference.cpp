@@ -31,10 +31,13 @@ class ReferencePlan final : public plugin::Plan {
       To* d = arguments.d + item * p.stride_d;
       for (std::int64_t i = 0; i < p.m; ++i)
         for (std::int64_t j = 0; j < p.n; ++j) {
+          if (!p.writes(i, j)) continue;
+          if (p.triangle == TESSERA_TRIANGLE_MIRRORED && j > i) continue;
           // beta = 0 overwrites what is there, also NaN; alpha = 0 reads neither A nor B.
           const S kept = beta == S(0) ? S(0) : beta * S(c[i * arguments.ldc + j]);
           const S value = alpha == S(0) || p.k == 0 ? kept : alpha * dot(arguments, item, i, j) + kept;
           d[i * p.ldd + j] = To(arguments.epilogue ? (*arguments.epilogue)(item, i, j, value) : value);
+          if (p.triangle == TESSERA_TRIANGLE_MIRRORED) d[j * p.ldd + i] = d[i * p.ldd + j];
         }
     }
   }
@@ -65,12 +68,13 @@ std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& p, const plugin:
       });
 }
 
-const plugin::Register<Context, GemmProblem> kRegistered{{"reference",
-                                                          plugin::supports_all<GemmProblem, Machine>,
-                                                          offer,
-                                                          make,
-                                                          {.narrow = true, .epilogue = true, .aux = true}},
-                                                         9};
+const plugin::Register<Context, GemmProblem> kRegistered{
+    {"reference",
+     plugin::supports_all<GemmProblem, Machine>,
+     offer,
+     make,
+     {.narrow = true, .epilogue = true, .aux = true, .triangle = true}},
+    9};
 
 }  // namespace
 }  // namespace tessera::cpu

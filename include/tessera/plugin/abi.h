@@ -30,7 +30,7 @@
 #define TESSERA_PLUGIN_ABI_H
 
 #include <tessera/system.h>
-#include <tessera/types.h>
+#include <tessera/descriptors.h>
 #include <tessera/version.h>
 
 #ifdef __cplusplus

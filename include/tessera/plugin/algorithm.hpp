@@ -33,8 +33,9 @@ struct Features {
   /// Runs where its name is forced, and nowhere else: neither the model of time nor a measured plan takes it. For an
   /// algorithm whose times are not known yet.
   bool forced_only = false;
-  bool limited = false;  ///< keeps a problem's limit of multiprocessors
-  bool mixed = false;    ///< takes A and B of two types; else it gets a widened copy of one of them: see OperandCopy
+  bool limited = false;   ///< keeps a problem's limit of multiprocessors
+  bool mixed = false;     ///< takes A and B of two types; else it gets a widened copy of one of them: see OperandCopy
+  bool triangle = false;  ///< computes a triangle of D, or one and its mirror image
 };
 
 /// Why an algorithm with these features cannot keep the limit of a problem; "" where that is not the reason.
@@ -50,6 +51,7 @@ inline std::string missing_feature(const GemmProblem& p, const Features& feature
   if (!features.epilogue && p.has_epilogue()) return "takes no bias and no activation";
   if (!features.aux && p.aux != TESSERA_AUX_NONE) return "takes no aux";
   if (!features.ordered && p.ordered) return "adds the products in an order of its own";
+  if (!features.triangle && p.triangle != TESSERA_TRIANGLE_NONE) return "computes all of D, no triangle";
   return {};
 }
 /// The same for a stencil.

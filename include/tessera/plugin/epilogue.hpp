@@ -39,6 +39,12 @@ constexpr const char* name_of_aux(tessera_aux aux) {
   return aux >= 0 && aux <= TESSERA_AUX_DERIVATIVE ? kNames[aux] : "?";
 }
 
+/// "none", "lower", "upper", "mirrored".
+constexpr const char* name_of_triangle(tessera_triangle triangle) {
+  constexpr const char* kNames[] = {"none", "lower", "upper", "mirrored"};
+  return triangle >= 0 && triangle <= TESSERA_TRIANGLE_MIRRORED ? kNames[triangle] : "?";
+}
+
 /// Applies an activation (tessera_activation has the formulas) to a value of type float or double. Stays finite and
 /// exact at the ends: no overflow of exp, no Inf times 0.
 template <class S>

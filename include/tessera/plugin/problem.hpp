@@ -49,6 +49,7 @@ struct GemmProblem {
   tessera_bias bias_gradient;  ///< per_row or per_column where the bias is written, and `bias` is none
   tessera_activation activation;
   tessera_aux aux;
+  tessera_triangle triangle;
   std::int64_t m, n, k;
   std::int64_t lda, ldb, ldc, ldd, ldaux;
   std::int64_t batch;
@@ -91,8 +92,16 @@ struct GemmProblem {
     ordered = desc.sums != TESSERA_SUMS_ANY;
     by_columns = desc.sums == TESSERA_SUMS_ORDERED_COLUMNS;
     whole_n = desc.whole_n;
+    require_known("triangle", desc.triangle, TESSERA_TRIANGLE_MIRRORED);
+    triangle = desc.triangle;
   }
 
+  /// Whether an element of D is written. Of a mirrored D it may be the copy of another one.
+  bool writes(std::int64_t row, std::int64_t column) const {
+    return triangle == TESSERA_TRIANGLE_LOWER   ? column <= row
+           : triangle == TESSERA_TRIANGLE_UPPER ? column >= row
+                                                : true;
+  }
   /// Whether A and B are of two types.
   bool mixed() const { return dtype_b != dtype; }
   tessera_dtype wider() const { return size_of(dtype_b) > size_of(dtype) ? dtype_b : dtype; }

@@ -37,6 +37,8 @@ inline constexpr Named<Activation> kActivations[] = {{"none", Activation::none},
                                                      {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh},
                                                      {"silu", Activation::silu}, {"sigmoid", Activation::sigmoid},
                                                      {"tanh", Activation::tanh}};
+inline constexpr Named<Triangle> kTriangles[] = {
+    {"none", Triangle::none}, {"lower", Triangle::lower}, {"upper", Triangle::upper}, {"mirrored", Triangle::mirrored}};
 inline constexpr Named<Sums> kSums[] = {{"any", Sums::any}, {"ordered", Sums::ordered}};
 
 /// The value of that name; none where there is no such name.

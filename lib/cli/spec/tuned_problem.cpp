@@ -96,6 +96,7 @@ GemmDesc turned(GemmDesc d) {
   std::swap(d.m, d.n), std::swap(d.trans_a, d.trans_b);
   std::swap(d.lda, d.ldb), std::swap(d.stride_a, d.stride_b);
   if (d.bias != Bias::none) d.bias = Bias(((int(d.bias) - 1) ^ 1) + 1);  // row for column
+  if (d.triangle == Triangle::lower || d.triangle == Triangle::upper) d.triangle = Triangle(3 - int(d.triangle));
   return d;
 }
 
@@ -124,6 +125,7 @@ GemmDesc parse_gemm(const Members& m) {
     d.aux = m.named("aux", kAuxes);
     d.ldaux = m.whole("ldaux"), d.stride_aux = m.whole("stride_aux");
   }
+  if (m.has("triangle")) d.triangle = m.named("triangle", kTriangles);
   if (m.has("sums")) {
     const bool by_columns = m.text("sums") == "ordered_columns";
     d.sums = by_columns ? Sums::ordered : m.named("sums", kSums);

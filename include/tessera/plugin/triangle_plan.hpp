@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The algorithm `triangles`: a triangle of D by the backend's other algorithms, block after block. Its Context copies
+/// triangles: see triangle_copy.hpp.
+#pragma once
+
+#include <tessera/plugin/algorithm.hpp>
+#include <tessera/plugin/math.hpp>
+#include <tessera/plugin/triangle_copy.hpp>
+#include <tessera/plugin/triangle_parts.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::plugin {
+
+template <class Context>
+class TrianglesPlan final : public Plan {
+ public:
+  using Entry = Algorithm<Context, GemmProblem>;
+  using Machine = typename Context::Machine;
+
+  /// A part, and how it is computed.
+  struct Chosen {
+    TrianglePart part;
+    const Entry* algorithm;
+    Offer offer;
+  };
+
+  /// Each part by the cheapest offer of all algorithms within the limit; none where a part has none.
+  static std::vector<Chosen> choose(const GemmProblem& p, const Machine& machine, std::int64_t block,
+                                    std::uint64_t workspace_limit) {
+    const std::uint64_t beside = bytes_beside(p, block);
+    std::vector<Chosen> chosen;
+    if (beside > workspace_limit) return chosen;
+    for (const TrianglePart& part : triangle_parts(p, block)) {
+      const Entry* best = nullptr;
+      Offer cheapest{};
+      for (const Entry& entry : Register<Context, GemmProblem>::all()) {
+        if (entry.features.forced_only || !entry.why_not(part.problem, machine).empty()) continue;
+        OfferList offers(true);
+        entry.offers(part.problem, machine, {}, workspace_limit - beside, offers);
+        if (offers.empty() || (best != nullptr && offers.cheapest().seconds >= cheapest.seconds)) continue;
+        best = &entry, cheapest = offers.cheapest();
+      }
+      if (best == nullptr) return {};
+      chosen.push_back({part, best, cheapest});
+    }
+    return chosen;
+  }
+
+  static std::uint64_t workspace_of(const GemmProblem& p, std::int64_t block, const std::vector<Chosen>& parts) {
+    std::uint64_t most = 0;
+    for (const Chosen& chosen : parts) most = (std::max)(most, chosen.offer.workspace_bytes);
+    return bytes_beside(p, block) + most;
+  }
+
+  static double seconds_of(const GemmProblem& p, const Machine& machine, const std::vector<Chosen>& parts) {
+    double seconds = p.triangle == TESSERA_TRIANGLE_MIRRORED ? Context::copying_seconds(machine, mirroring(p)) : 0.0;
+    for (const Chosen& chosen : parts) {
+      seconds += chosen.offer.seconds;
+      if (chosen.part.diagonal) seconds += Context::copying_seconds(machine, copy_of(p, chosen.part));
+    }
+    return seconds;
+  }
+
+  TrianglesPlan(Context& context, const GemmProblem& problem, std::int64_t block, const std::vector<Chosen>& parts)
+      : problem_(problem),
+        beside_(bytes_beside(problem, block)),
+        workspace_bytes_(workspace_of(problem, block, parts)) {
+    for (const Chosen& chosen : parts) {
+      auto plan = chosen.algorithm->make(context, chosen.part.problem, chosen.offer.parameters);
+      parts_.push_back({chosen.part, std::move(plan), {}});
+      if (chosen.part.diagonal) parts_.back().copy = context.copying(copy_of(problem, chosen.part));
+    }
+    if (problem.triangle == TESSERA_TRIANGLE_MIRRORED) mirror_ = context.copying(mirroring(problem));
+  }
+
+  std::uint64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  void execute(const Execution& e) override {
+    for (const Part& part : parts_) execute(part, e);
+    auto* const d = e.template operand<void>(3);
+    if (mirror_) mirror_(d, d);
+  }
+
+ private:
+  struct Part {
+    TrianglePart of;
+    std::unique_ptr<Plan> plan;
+    CopyTriangle copy;  ///< of diagonal blocks
+  };
+
+  /// Of the diagonal blocks, which are computed beside D: a multiple of 256.
+  static std::uint64_t bytes_beside(const GemmProblem& p, std::int64_t block) {
+    const auto rows = std::uint64_t((std::min)(p.n, block));
+    return round_up(std::uint64_t(p.batch) * std::uint64_t(p.n) * rows * size_of(p.dtype_d), 256);
+  }
+  static TriangleCopy copy_of(const GemmProblem& p, const TrianglePart& part) {
+    const GemmProblem& q = part.problem;
+    const std::int64_t to_stride = p.batch == 1 ? q.n * (p.ldd + 1) : p.stride_d;
+    return {p.dtype_d, p.triangle != TESSERA_TRIANGLE_UPPER, false, q.batch, q.n, q.ldd, q.stride_d, p.ldd, to_stride};
+  }
+  static TriangleCopy mirroring(const GemmProblem& p) {
+    return {p.dtype_d, true, true, p.batch, p.n, p.ldd, p.stride_d, p.ldd, p.stride_d};
+  }
+
+  void execute(const Part& part, const Execution& e) const {
+    const GemmProblem& p = problem_;
+    const std::int64_t i = part.of.row, j = part.of.column;
+    const auto operand = [&](int number, tessera_dtype dtype, std::int64_t element) {
+      auto* const data = e.template operand<std::byte>(number);  // null where it is not read
+      return tessera_operand{data == nullptr ? data : data + element * std::int64_t(size_of(dtype)), dtype, 0};
+    };
+    std::array<tessera_operand, 5> operands{operand(0, p.dtype, i * (p.trans_a ? 1 : p.lda)),
+                                            operand(1, p.dtype_b, j * (p.trans_b ? p.ldb : 1)),
+                                            operand(2, p.dtype_d, i * p.ldc + j), operand(3, p.dtype_d, i * p.ldd + j)};
+    void* const to = operands[3].data;
+    if (part.of.diagonal) operands[3].data = e.template workspace<void>();
+    if (p.bias != TESSERA_BIAS_NONE)
+      operands[4] = operand(4, p.dtype_bias, (p.bias == TESSERA_BIAS_PER_ROW ? i : j) * p.bias_increment);
+    tessera_execution execution = e.raw();
+    execution.operands = operands.data(), execution.operand_size = sizeof operands[0];
+    execution.operand_count = operands.size();
+    execution.workspace = e.template workspace<std::byte>() + beside_;
+    execution.workspace_bytes = part.plan->workspace_bytes();
+    part.plan->execute(Execution(execution));
+    if (part.copy) part.copy(operands[3].data, to);
+  }
+
+  GemmProblem problem_;
+  std::uint64_t beside_, workspace_bytes_;
+  std::vector<Part> parts_;
+  CopyTriangle mirror_;
+};
+
+/// The functions of the algorithm.
+template <class Context>
+struct Triangles {
+  using Plans = TrianglesPlan<Context>;
+  using Machine = typename Context::Machine;
+
+  static std::string why_unsupported(const GemmProblem& p, const Machine&) {
+    return p.triangle == TESSERA_TRIANGLE_NONE ? "it is for triangles of D" : "";
+  }
+
+  static void offers(const GemmProblem& p, const Machine& machine, const GivenParameters& given,
+                     std::uint64_t workspace_limit, OfferList& list) {
+    constexpr std::int64_t kLeast = 64, kLargest = (std::numeric_limits<std::int64_t>::max)();
+    const std::int64_t most = (std::max)(p.n, std::int64_t(1));
+    std::vector<std::int64_t> blocks;
+    for (std::int64_t block = kLeast; block < most; block *= 2) blocks.push_back(block);
+    blocks.push_back(most);
+    const auto limit = std::int64_t((std::min)(workspace_limit, std::uint64_t(kLargest)));
+    const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
+    for (const std::int64_t block : given.in_range("block", blocks, 1, most)) {
+      const auto parts = Plans::choose(p, machine, block, std::uint64_t(workspace));
+      if (parts.empty()) continue;
+      const std::uint64_t used = Plans::workspace_of(p, block, parts);
+      // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
+      const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
+      list.add({{{"block", block}, {"workspace", printed}}, Plans::seconds_of(p, machine, parts), used});
+    }
+  }
+
+  static std::unique_ptr<Plan> make(Context& context, const GemmProblem& p, const Parameters& parameters) {
+    const std::int64_t block = parameters.at("block");
+    const auto workspace = std::uint64_t(parameters.at("workspace"));
+    return std::make_unique<Plans>(context, p, block, Plans::choose(p, context.machine(), block, workspace));
+  }
+
+  static constexpr Features kFeatures{.narrow = true, .epilogue = true, .ordered = true, .triangle = true};
+};
+
+}  // namespace tessera::plugin
