@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Triangles of products, of integers, so that every sum is exact; and that nothing else is written.
+
+#include "element_numbers.hpp"
+#include "runner.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+/// Integers of a small size.
+template <class T>
+std::vector<T> draw_integers(Random& random, std::int64_t count) {
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(number<T>(double(random.integer(-2, 2))));
+  return values;
+}
+
+/// Where an element of a stored matrix is.
+std::size_t at(Order order, bool transposed, std::int64_t ld, std::int64_t row, std::int64_t column) {
+  if (transposed) std::swap(row, column);
+  return std::size_t(order == Order::row_major ? row * ld + column : column * ld + row);
+}
+
+/// A product of square D, its operands and what must come of it.
+template <class T>
+class TriangleProduct {
+ public:
+  TriangleProduct(Subject& subject, Random& random) : subject_(subject) {
+    d_.m = d_.n = random.integer(1, random.bits() % 3 == 0 ? 20 : 200);
+    d_.k = random.bits() % 8 == 0 ? 0 : random.integer(1, 60);
+    d_.dtype = kDType<T>, d_.batch = random.bits() % 3 == 0 ? 3 : 1;
+    d_.order = random.bits() % 2 == 0 ? Order::row_major : Order::column_major;
+    d_.triangle = Triangle(random.integer(1, 3));
+    d_.trans_a = random.bits() % 2 == 0 ? Transpose::no : Transpose::yes;
+    mirrored_ = d_.triangle == Triangle::mirrored;
+    if (mirrored_)
+      d_.trans_b = d_.trans_a == Transpose::no ? Transpose::yes : Transpose::no;
+    else
+      d_.trans_b = random.bits() % 2 == 0 ? Transpose::no : Transpose::yes;
+    if (!mirrored_ && random.bits() % 3 == 0) d_.bias = random.bits() % 2 == 0 ? Bias::per_row : Bias::per_column;
+    if (random.bits() % 3 == 0) d_.activation = Activation::relu;
+    if (random.bits() % 4 == 0) d_.sums = Sums::ordered;
+    const std::int64_t n = d_.n, k = d_.k, gap = random.bits() % 2 == 0 ? 0 : random.integer(1, 5);
+    const bool rows = d_.order == Order::row_major;
+    lda_ = std::max<std::int64_t>(1, (rows == (d_.trans_a == Transpose::no) ? k : n) + gap);
+    ldb_ = std::max<std::int64_t>(1, (rows == (d_.trans_b == Transpose::no) ? n : k) + gap);
+    ldc_ = n + gap;
+    d_.lda = lda_, d_.ldb = ldb_, d_.ldc = ldc_;
+    stride_a_ = lda_ * std::max(n, k), stride_b_ = ldb_ * std::max(n, k), stride_c_ = ldc_ * n;
+    d_.stride_a = stride_a_, d_.stride_b = stride_b_, d_.stride_c = stride_c_;
+    a_ = draw_integers<T>(random, stride_a_ * d_.batch);
+    b_ = mirrored_ ? a_ : draw_integers<T>(random, stride_b_ * d_.batch);
+    c_ = draw_integers<T>(random, stride_c_ * d_.batch), bias_ = draw_integers<T>(random, n);
+    alpha_ = double(random.integer(-1, 2)), beta_ = double(random.integer(-1, 1));
+    if (mirrored_) make_symmetric();
+    expect();
+  }
+
+  void check(const std::string& algorithm, Tally& tally) {
+    std::vector<T> d = c_;
+    try {
+      GemmPlan plan(subject_.context(), d_, {.algorithm = algorithm});
+      if (!algorithm.empty()) subject_.check_forced(plan, algorithm);
+      const Scalar<T> alpha = Scalar<T>(alpha_), beta = Scalar<T>(beta_);
+      if (d_.bias == Bias::none)
+        plan.execute(alpha, a_, b_, beta, d);
+      else
+        plan.execute(alpha, a_, b_, beta, d, bias(bias_));
+    } catch (const Error& error) {
+      if ((algorithm.empty() && subject_.is_complete()) || error.code() != ErrorCode::unsupported) throw;
+      ++tally.refused[error.what()];
+      return;
+    }
+    ++tally.run;
+    std::int64_t different = 0;
+    for (std::size_t i = 0; i < d.size(); ++i) different += double(wide(d[i])) != double(wide(expected_[i]));
+    if (different == 0) return;
+    ++tally.failed;
+    FAIL_CHECK("n=" << d_.n << " k=" << d_.k << " batch=" << d_.batch << " triangle " << int(d_.triangle)
+                    << (d_.order == Order::row_major ? " row-major " : " column-major ")
+                    << (d_.trans_a == Transpose::yes ? 'T' : 'N') << (d_.trans_b == Transpose::yes ? 'T' : 'N')
+                    << " by '" << algorithm << "': " << different << " elements are wrong");
+  }
+
+ private:
+  std::size_t place(std::int64_t item, std::int64_t i, std::int64_t j) const {
+    return std::size_t(item * stride_c_) + at(d_.order, false, ldc_, i, j);
+  }
+  void make_symmetric() {
+    for (std::int64_t item = 0; item < d_.batch; ++item)
+      for (std::int64_t i = 0; i < d_.n; ++i)
+        for (std::int64_t j = 0; j < i; ++j) c_[place(item, j, i)] = c_[place(item, i, j)];
+  }
+  void expect() {
+    expected_ = c_;
+    const bool ta = d_.trans_a == Transpose::yes, tb = d_.trans_b == Transpose::yes;
+    for (std::int64_t item = 0; item < d_.batch; ++item)
+      for (std::int64_t i = 0; i < d_.n; ++i)
+        for (std::int64_t j = 0; j < d_.n; ++j) {
+          if ((d_.triangle == Triangle::lower && j > i) || (d_.triangle == Triangle::upper && j < i)) continue;
+          double sum = 0;
+          for (std::int64_t l = 0; l < d_.k; ++l)
+            sum += double(wide(a_[std::size_t(item * stride_a_) + at(d_.order, ta, lda_, i, l)])) *
+                   double(wide(b_[std::size_t(item * stride_b_) + at(d_.order, tb, ldb_, l, j)]));
+          double value = alpha_ * sum + beta_ * double(wide(c_[place(item, i, j)]));
+          if (d_.bias != Bias::none) value += double(wide(bias_[std::size_t(d_.bias == Bias::per_row ? i : j)]));
+          expected_[place(item, i, j)] = number<T>(d_.activation == Activation::relu ? std::max(value, 0.0) : value);
+        }
+  }
+
+  Subject& subject_;
+  GemmDesc d_;
+  bool mirrored_ = false;
+  std::int64_t lda_, ldb_, ldc_, stride_a_, stride_b_, stride_c_;
+  double alpha_, beta_;
+  std::vector<T> a_, b_, c_, bias_, expected_;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("triangles of products, and nothing beside them", "[gemm][triangle]", float, double, float16,
+                   bfloat16) {
+  Subject subject;
+  const std::string what = std::string(name_of(kDType<TestType>)) + " triangle";
+  Random random("triangles " + what);
+  INFO("repeat with TESSERA_TEST_SEED=" << seed());
+  std::vector<std::string> names = subject.tested(TESSERA_OP_GEMM);
+  std::map<std::string, Tally> tallies;
+  names.push_back("");
+  for (int i = 0, count = short_list() > 0 ? 10 : sample_of() > 1 ? 40 : 200; i < count; ++i) {
+    TriangleProduct<TestType> product(subject, random);
+    for (const std::string& name : names)
+      if (tallies[name].failed < 5) product.check(name, tallies[name]);
+  }
+  for (const std::string& name : names)
+    report(subject.spec() + "/" + name + " " + what, tallies[name], !name.empty() || !subject.is_complete());
+}
+
+}  // namespace tessera::test
