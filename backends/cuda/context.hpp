@@ -7,6 +7,7 @@
 
 #include <tessera/plugin/bias_gradient.hpp>
 #include <tessera/plugin/operand_copy.hpp>
+#include <tessera/plugin/triangle_copy.hpp>
 
 #include "device.hpp"
 #include "staging.hpp"
@@ -38,6 +39,9 @@ class Context {
   /// See tessera/plugin/operand_copy.hpp.
   plugin::CopyOperand copying(const plugin::OperandCopy& copy);
   static double copying_seconds(const cuda::Machine& machine, const plugin::OperandCopy& copy);
+  /// See tessera/plugin/triangle_copy.hpp.
+  plugin::CopyTriangle copying(const plugin::TriangleCopy& copy);
+  static double copying_seconds(const cuda::Machine& machine, const plugin::TriangleCopy& copy);
   /// See tessera/plugin/bias_gradient.hpp.
   plugin::SumBias summing(const plugin::BiasGradient& gradient);
   /// What is queued from now on begins when what is queued on `earlier` by now has ended.

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Copies of triangles of matrices.
+
+#include "context.hpp"
+#include "thread_pool.hpp"
+
+#include <tessera/plugin/triangle_copy.hpp>
+
+#include <algorithm>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::int64_t kRows = 32;  ///< of a matrix, which are a thread's at a time
+
+/// That pass between memory and the processor: what is written is read before.
+double bytes_of(const plugin::TriangleCopy& c) { return 3.0 * c.elements() * double(plugin::size_of(c.dtype)); }
+
+/// To the other side of the diagonal by squares that fit into the first-level cache.
+template <class T>
+void mirror_rows(const plugin::TriangleCopy& c, T* d, std::int64_t first, std::int64_t last) {
+  for (std::int64_t column = 0; column <= first; column += kRows)
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t j = column, end = std::min(column + kRows, i); j < end; ++j)
+        d[j * c.to_ld + i] = d[i * c.from_ld + j];
+}
+
+template <class T>
+void copy_rows(const plugin::TriangleCopy& c, const T* from, T* to, std::int64_t first, std::int64_t last) {
+  for (std::int64_t i = first; i < last; ++i) {
+    const std::int64_t begin = c.lower ? 0 : i, end = c.lower ? i + 1 : c.extent;
+    std::copy(from + i * c.from_ld + begin, from + i * c.from_ld + end, to + i * c.to_ld + begin);
+  }
+}
+
+}  // namespace
+
+plugin::CopyTriangle Context::copying(const plugin::TriangleCopy& c) {
+  const int threads = machine_.useful_threads(bytes_of(c) / machine_.bandwidth(1));
+  return plugin::with_types(c.dtype, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle {
+    return [c, threads](const void* from, void* to) {
+      run_team(threads, [&](const Team& team) {
+        const std::int64_t each = plugin::ceil_div(c.extent, kRows), all = each * c.count;
+        for (std::int64_t number = team.begin(all), end = team.end(all); number < end; ++number) {
+          const std::int64_t matrix = number / each, first = number % each * kRows;
+          const std::int64_t last = std::min(first + kRows, c.extent);
+          T* const target = static_cast<T*>(to) + matrix * c.to_stride;
+          if (c.mirrors)
+            mirror_rows(c, target, first, last);
+          else
+            copy_rows(c, static_cast<const T*>(from) + matrix * c.from_stride, target, first, last);
+        }
+      });
+    };
+  });
+}
+
+double Context::copying_seconds(const Machine& machine, const plugin::TriangleCopy& c) {
+  const double bytes = bytes_of(c);
+  const int threads = machine.useful_threads(bytes / machine.bandwidth(1));
+  return machine.overhead(threads) + bytes / (threads * machine.bandwidth(threads));
+}
+
+}  // namespace tessera::cpu
