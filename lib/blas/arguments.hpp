@@ -36,20 +36,29 @@ inline Op op_of(int number) {
   return number == 111 ? Op::as_is : number == 112 || number == 113 ? Op::transposed : Op::unknown;
 }
 
+/// The triangle of C, by Fortran's letter or by the number that C's interface gives: CblasUpper, CblasLower.
+inline Part part_of(char letter) {
+  return letter == 'L' || letter == 'l' ? Part::lower : letter == 'U' || letter == 'u' ? Part::upper : Part::all;
+}
+inline Part part_of(int number) { return number == 122 ? Part::lower : number == 121 ? Part::upper : Part::all; }
+
 /// An argument that may be wrong.
-enum class Argument { none, layout, trans_a, trans_b, m, n, k, lda, ldb, ldc, count, group_size };
+enum class Argument { none, layout, trans_a, trans_b, m, n, k, lda, ldb, ldc, count, group_size, uplo };
 
 /// Where in the list of a Fortran routine its arguments stand; C's has the layout before them.
 struct Positions {
   int trans_a = 1, trans_b = 2, m = 3, n = 4, k = 5, lda = 8, ldb = 10, ldc = 13, count = 14, group_size = 15;
+  int uplo = 0;
 
   constexpr int of(Argument argument) const {
-    const int positions[] = {0, 0, trans_a, trans_b, m, n, k, lda, ldb, ldc, count, group_size};
+    const int positions[] = {0, 0, trans_a, trans_b, m, n, k, lda, ldb, ldc, count, group_size, uplo};
     return positions[int(argument)];
   }
 };
 inline constexpr Positions kGrouped{};
 inline constexpr Positions kStrided{1, 2, 3, 4, 5, 8, 11, 15, 17, 0};
+/// Of a product of one matrix, whose transpose is trans_a.
+inline constexpr Positions kSymmetric{2, 0, 0, 3, 4, 7, 0, 10, 0, 0, 1};
 
 /// A routine as xerbla is told of it.
 struct Routine {
@@ -109,6 +118,21 @@ Argument prepare(bool row_major, Op a, Op b, Product<T>& p) {
   if (a == Op::unknown) return Argument::trans_a;  // netlib looks at both before it changes sides
   p.swap_sides();
   return swapped(first_bad(b, a, p));
+}
+
+/// The same for a triangle of a matrix by its transpose, of which `p` has n, k, alpha, A, beta and C. Rows are columns
+/// of the transpose, and C is symmetric.
+template <class T>
+Argument prepare_symmetric(bool row_major, Part part, Op op, Product<T>& p) {
+  if (part == Part::all) return Argument::uplo;
+  if (op == Op::unknown) return Argument::trans_a;
+  p.trans_a = (op == Op::transposed) != row_major, p.trans_b = !p.trans_a;
+  p.part = (part == Part::lower) != row_major ? Part::lower : Part::upper;
+  p.m = p.n, p.b = p.a, p.ldb = p.lda;
+  if (p.n < 0) return Argument::n;
+  if (p.k < 0) return Argument::k;
+  if (p.lda < std::max<std::int64_t>(1, p.trans_a ? p.k : p.n)) return Argument::lda;
+  return p.ldc < std::max<std::int64_t>(1, p.n) ? Argument::ldc : Argument::none;
 }
 
 }  // namespace tessera::blas

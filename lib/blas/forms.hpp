@@ -28,6 +28,15 @@ void product(const Routine& routine, int layout, Op a, Op b, Product<T> p) {
   run(p);
 }
 
+/// A triangle of C from one matrix and its transpose.
+template <class Int, class T>
+void symmetric(const Routine& routine, int layout, Part part, Op op, Product<T> p) {
+  const bool known = layout == kRowMajor || layout == kColumnMajor;
+  const Argument bad = known ? prepare_symmetric(layout == kRowMajor, part, op, p) : Argument::layout;
+  if (bad != Argument::none) return report<Int>(routine, bad);
+  run(p);
+}
+
 /// The arguments of a batch in groups. Matrices come by pointers, those of one group after another; all else once a
 /// group. Transposes are letters or C's numbers.
 template <class T, class Int, class Letter>

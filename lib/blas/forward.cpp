@@ -21,6 +21,11 @@
 namespace tessera::blas {
 namespace {
 
+/// ssyrk_ or dsyrk_, with the lengths of two strings, as below.
+template <class T>
+using NextSyrk = void (*)(const char*, const char*, const std::int64_t*, const std::int64_t*, const T*, const T*,
+                          const std::int64_t*, const T*, T*, const std::int64_t*, std::size_t, std::size_t);
+
 /// sgemm_ or dgemm_, with the lengths of the two strings that Fortran passes behind the arguments. Integers are passed
 /// as 64 bits: a BLAS with those reads them, and one of 32 bits reads the lower half, which stands first.
 template <class T>
@@ -35,10 +40,12 @@ struct Names;
 template <>
 struct Names<float> {
   static constexpr const char* kAll[] = {"sgemm_", "scipy_sgemm_", "sgemm_64_", "scipy_sgemm_64_"};
+  static constexpr const char* kSymmetric[] = {"ssyrk_", "scipy_ssyrk_", "ssyrk_64_", "scipy_ssyrk_64_"};
 };
 template <>
 struct Names<double> {
   static constexpr const char* kAll[] = {"dgemm_", "scipy_dgemm_", "dgemm_64_", "scipy_dgemm_64_"};
+  static constexpr const char* kSymmetric[] = {"dsyrk_", "scipy_dsyrk_", "dsyrk_64_", "scipy_dsyrk_64_"};
 };
 
 /// Whether a function is of this library.
@@ -77,16 +84,26 @@ void* find(std::span<const char* const> names) {
 }
 
 template <class T>
-NextGemm<T> next_gemm(const Product<T>& p) {
-  static std::atomic<void*> any{nullptr}, wide{nullptr};
+std::span<const char* const> names_of(const Product<T>& p) {
+  if (p.part == Part::all) return Names<T>::kAll;
+  return Names<T>::kSymmetric;
+}
+
+template <class T>
+void* next_function(const Product<T>& p) {
+  struct Found {
+    std::atomic<void*> any{nullptr}, wide{nullptr};
+  };
+  static Found gemm, syrk;
+  Found& found = p.part == Part::all ? gemm : syrk;
   const std::int64_t largest = std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc});
   const bool large = largest > std::numeric_limits<std::int32_t>::max();
-  std::atomic<void*>& known = large ? wide : any;
+  std::atomic<void*>& known = large ? found.wide : found.any;
   try {
-    if (known == nullptr) known = find(std::span(Names<T>::kAll).subspan(large ? 2 : 0));
+    if (known == nullptr) known = find(names_of(p).subspan(large ? 2 : 0));
   } catch (const std::bad_alloc&) {  // as if there were none
   }
-  return reinterpret_cast<NextGemm<T>>(known.load());
+  return known.load();
 }
 
 bool verbose() {
@@ -99,7 +116,7 @@ bool verbose() {
 
 template <class T>
 void say(const Product<T>& p, const char* what, const char* reason) {
-  std::fprintf(stderr, "tessera: %s m=%lld n=%lld k=%lld %c%c: %s: %s\n", *Names<T>::kAll, static_cast<long long>(p.m),
+  std::fprintf(stderr, "tessera: %s m=%lld n=%lld k=%lld %c%c: %s: %s\n", names_of(p)[0], static_cast<long long>(p.m),
                static_cast<long long>(p.n), static_cast<long long>(p.k), p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N',
                what, reason);
 }
@@ -108,15 +125,19 @@ void say(const Product<T>& p, const char* what, const char* reason) {
 
 template <class T>
 void forward(const Product<T>& p, const char* reason, bool lost) noexcept {
-  const NextGemm<T> next = lost ? nullptr : next_gemm(p);
+  void* const next = lost ? nullptr : next_function(p);
   if (next == nullptr) {
     say(p, lost ? "failed midway, the program is aborted" : "no other BLAS is there, the program is aborted", reason);
     std::abort();
   }
   if (verbose()) say(p, "done by the next BLAS", reason);
   const char* const flags[] = {"N", "T"};
-  next(flags[p.trans_a], flags[p.trans_b], &p.m, &p.n, &p.k, &p.alpha, p.a, &p.lda, p.b, &p.ldb, &p.beta, p.c, &p.ldc,
-       1, 1);
+  if (p.part == Part::all)
+    reinterpret_cast<NextGemm<T>>(next)(flags[p.trans_a], flags[p.trans_b], &p.m, &p.n, &p.k, &p.alpha, p.a, &p.lda,
+                                        p.b, &p.ldb, &p.beta, p.c, &p.ldc, 1, 1);
+  else
+    reinterpret_cast<NextSyrk<T>>(next)(p.part == Part::lower ? "L" : "U", flags[p.trans_a], &p.n, &p.k, &p.alpha, p.a,
+                                        &p.lda, &p.beta, p.c, &p.ldc, 1, 1);
 }
 
 template void forward<float>(const Product<float>&, const char*, bool) noexcept;

@@ -17,6 +17,7 @@ struct Shape {
   tessera_dtype dtype = 0;
   tessera_transpose trans_a = 0, trans_b = 0;
   std::int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0, batch = 0, stride_a = 0, stride_b = 0, stride_c = 0;
+  tessera_triangle triangle = TESSERA_TRIANGLE_NONE;
 
   bool operator==(const Shape&) const = default;
 };

@@ -4,21 +4,24 @@
 /// @file
 /// libtessera_blas: BLAS's matrix products by Tessera's plans.
 ///
-/// The library defines sgemm and dgemm with their batched forms, under the names that Fortran, C and both sizes of
-/// integers have (blas.map lists them), and no other function of BLAS. Each entry point checks its arguments as
-/// netlib's reference does, tells xerbla of the first bad one, and else brings its arguments into one form, a
-/// column-major Product, for run().
+/// The library defines sgemm and dgemm with their batched forms, ssyrk and dsyrk, under the names that Fortran, C and
+/// both sizes of integers have (blas.map lists them), and no other function of BLAS. Each entry point checks its
+/// arguments as netlib's reference does, tells xerbla of the first bad one, and else brings its arguments into one
+/// form, a column-major Product, for run().
 ///
 /// run() takes the plan from a small table of the calling thread, else from the core's plan cache. Where Tessera cannot
-/// do a product (no backend, no memory, operands that overlap), BLAS has no way to say so: the next sgemm_ or dgemm_
-/// that the dynamic linker finds, or that a loaded library has, does it, and TESSERA_VERBOSE=1 tells why. Where there
-/// is none, or where C may be half written, a message goes to stderr and the program is aborted.
+/// do a product (no backend, no memory, operands that overlap), BLAS has no way to say so: the next function of that
+/// name that the dynamic linker finds, or that a loaded library has, does it, and TESSERA_VERBOSE=1 tells why. Where
+/// there is none, or where C may be half written, a message goes to stderr and the program is aborted.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
 namespace tessera::blas {
+
+/// Which part of C is computed.
+enum class Part { all, lower, upper };
 
 /// C <- alpha op(A) op(B) + beta C, column-major, for each matrix of a batch whose matrices lie `stride_*` elements
 /// apart. Everything was checked, but for the strides.
@@ -36,6 +39,7 @@ struct Product {
   std::int64_t ldc = 1;
   std::int64_t batch = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+  Part part = Part::all;  ///< else B is A, and op(B) its transpose
 
   /// The product of the transposes: what a row-major product is in columns.
   void swap_sides() {

@@ -9,7 +9,10 @@
 #include <tessera/dtype.hpp>
 #include <tessera/plugin/floating_mode.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <utility>
 
 namespace tessera::blas {
 namespace {
@@ -41,14 +44,17 @@ tessera_gemm_desc descriptor_of(const Product<T>& p) {
   d.batch = p.batch, d.stride_a = many ? p.stride_a : TESSERA_PACKED;
   d.stride_b = many ? p.stride_b : TESSERA_PACKED, d.stride_c = many ? p.stride_c : TESSERA_PACKED;
   d.stride_d = 0, d.bias_increment = 0, d.bias_stride = 0;
-  d.aux = TESSERA_AUX_NONE, d.triangle = TESSERA_TRIANGLE_NONE, d.ldaux = 0, d.stride_aux = 0;
+  d.aux = TESSERA_AUX_NONE, d.ldaux = 0, d.stride_aux = 0;
+  d.triangle = p.part == Part::all     ? TESSERA_TRIANGLE_NONE
+               : p.part == Part::lower ? TESSERA_TRIANGLE_LOWER
+                                       : TESSERA_TRIANGLE_UPPER;
   d.sums = TESSERA_SUMS_ANY, d.dtype_b = 0, d.whole_n = 0;
   return d;
 }
 
 Shape shape_of(const tessera_gemm_desc& d) {
-  return {d.dtype, d.trans_a, d.trans_b, d.m,        d.n,        d.k,       d.lda,
-          d.ldb,   d.ldc,     d.batch,   d.stride_a, d.stride_b, d.stride_c};
+  return {d.dtype, d.trans_a, d.trans_b, d.m,        d.n,        d.k,        d.lda,
+          d.ldb,   d.ldc,     d.batch,   d.stride_a, d.stride_b, d.stride_c, d.triangle};
 }
 
 /// Whether it is small and is done without a plan.
@@ -56,6 +62,56 @@ template <class T>
 bool run_small(const Product<T>& p) {
   const tessera_gemm_desc desc = descriptor_of(p);
   return tessera_small_gemm(nullptr, &desc, p.alpha, p.a, p.b, p.beta, p.c, nullptr) != 0;
+}
+
+/// Rows of op(A) by columns of op(B) from a place of C on, all of them.
+template <class T>
+Product<T> block_of(const Product<T>& p, std::int64_t row, std::int64_t column, std::int64_t rows,
+                    std::int64_t columns) {
+  Product<T> block = p;
+  block.part = Part::all, block.m = rows, block.n = columns;
+  block.a += row * (p.trans_a ? p.lda : 1), block.b += column * (p.trans_b ? 1 : p.ldb);
+  block.c += row + column * p.ldc;
+  return block;
+}
+
+/// A block on the diagonal, computed whole beside C. Whether that takes no plan; with `in_any_case` it is done.
+template <class T>
+bool run_diagonal(const Product<T>& p, std::int64_t first, std::int64_t width, T* beside, bool in_any_case) {
+  Product<T> block = block_of(p, first, first, width, width);
+  T* const c = std::exchange(block.c, beside);
+  block.ldc = width;
+  const auto each = [&](const auto& body) {
+    for (std::int64_t j = 0; j < width; ++j)
+      for (std::int64_t i = p.part == Part::lower ? j : 0, end = p.part == Part::lower ? width : j + 1; i < end; ++i)
+        body(beside[i + j * width], c[i + j * p.ldc]);
+  };
+  std::fill_n(beside, width * width, T(0));
+  if (p.beta != T(0)) each([](T& there, T here) { there = here; });
+  if (!run_small(block)) {
+    if (!in_any_case) return false;
+    run(block);
+  }
+  each([](T there, T& here) { here = there; });
+  return true;
+}
+
+/// The same for a triangle of C, by small products.
+template <class T>
+bool run_small_triangle(const Product<T>& p) {
+  constexpr std::int64_t kWidth = 32;
+  T beside[kWidth * kWidth];
+  for (std::int64_t first = 0; first < p.n; first += kWidth) {
+    const std::int64_t width = std::min(kWidth, p.n - first), next = first + width, rest = p.n - next;
+    const Product<T> block =
+        p.part == Part::lower ? block_of(p, next, first, rest, width) : block_of(p, first, next, width, rest);
+    if (rest > 0 && !run_small(block)) {
+      if (first == 0) return false;  // nothing is written so far
+      run(block);
+    }
+    if (!run_diagonal(p, first, width, beside, first > 0 || rest > 0)) return false;
+  }
+  return true;
 }
 
 /// Matrices that are not read are left out: BLAS lets them be anything.
@@ -129,7 +185,8 @@ bool run_plan(const Product<T>& p, Failure& failure) {
 /// ones for 0.
 template <class T>
 [[gnu::noinline]] bool try_run(const Product<T>& product, Failure& failure) {
-  return run_small(product) || product.does_nothing() || run_plan(product, failure);
+  if (product.part == Part::all ? run_small(product) : run_small_triangle(product)) return true;
+  return product.does_nothing() || run_plan(product, failure);
 }
 
 }  // namespace

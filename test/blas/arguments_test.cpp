@@ -4,7 +4,7 @@
 /// Bad arguments of every entry point: which position the program's own xerbla_ or cblas_xerbla is told, also of two
 /// bad ones at once, and that nothing is computed.
 
-#include "entries.hpp"
+#include "symmetric_entries.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -110,6 +110,13 @@ std::size_t rank_of(const std::string& argument, bool row_major) {
   return std::size_t(std::find(order.begin(), order.end(), argument) - order.begin());
 }
 
+/// Which handler an entry point tells.
+template <class Entry>
+std::string handler_of(const Entry& entry) {
+  if (entry.c_interface) return entry.wide ? "cblas_xerbla_64" : "cblas_xerbla";
+  return entry.wide ? "xerbla_64_" : "xerbla_";
+}
+
 template <class T>
 void check(const Entry<T>& entry, bool row_major, const Fault<T>& one, const Fault<T>& other,
            const std::string& flags) {
@@ -119,17 +126,13 @@ void check(const Entry<T>& entry, bool row_major, const Fault<T>& one, const Fau
   if (&one != &other) other.spoil(call, call.groups.back());
   const Fault<T>& first = rank_of(one.argument, row_major) <= rank_of(other.argument, row_major) ? one : other;
   const int position = (entry.form == Form::strided ? first.strided_position : first.position) + entry.c_interface;
-  const std::string handler =
-      std::string(entry.c_interface ? "cblas_xerbla" : "xerbla") + (entry.wide ? entry.c_interface ? "_64" : "_64_"
-                                                                    : entry.c_interface ? ""
-                                                                                        : "_");
   INFO(entry.name << (row_major ? ", row-major, " : ", column-major, ") << flags << ", bad " << one.argument << " and "
                   << other.argument);
   g_told = {};
   RowMajorStrg = row_major;
   entry(call);
   REQUIRE(g_told.calls == 1);
-  REQUIRE(g_told.handler == handler);
+  REQUIRE(g_told.handler == handler_of(entry));
   REQUIRE(g_told.routine == entry.routine);
   REQUIRE(g_told.position == position);
   REQUIRE(memory == std::vector<T>(64, T(1)));
@@ -174,6 +177,43 @@ TEMPLATE_TEST_CASE("an empty product needs a leading dimension of 1", "[blas]", 
     entry({kColumnMajor, {g}, 1});
     REQUIRE(g_told.calls == 1);
   }
+}
+
+/// The arguments of a symmetric product in netlib's order, and how to spoil them.
+template <class T>
+struct SymmetricFault {
+  int position;
+  void (*spoil)(SymmetricCall<T>&);
+};
+
+TEMPLATE_TEST_CASE("xerbla is told the first bad argument of a symmetric product", "[blas]", float, double) {
+  using Call = SymmetricCall<TestType>;
+  const std::vector<SymmetricFault<TestType>> faults = {
+      {0, [](Call& c) { c.layout = 100; }}, {1, [](Call& c) { c.uplo = 'X'; }}, {2, [](Call& c) { c.trans = '/'; }},
+      {3, [](Call& c) { c.n = -1; }},       {4, [](Call& c) { c.k = -1; }},     {7, [](Call& c) { --c.lda; }},
+      {10, [](Call& c) { --c.ldc; }}};
+  for (const SymmetricEntry<TestType>& entry : symmetric_entries<TestType>(kLetter<TestType>))
+    for (const bool row_major : {false, true})
+      for (const char trans : {'N', 'T', 'c'})
+        for (std::size_t one = 0; one < faults.size(); ++one)
+          for (std::size_t other = one; other < faults.size(); ++other) {
+            if (!entry.c_interface && (row_major || one == 0)) continue;
+            std::vector<TestType> memory(64, TestType(1));
+            Call call{row_major ? kRowMajor : kColumnMajor, 'U', trans, 3, 5};
+            call.a = memory.data(), call.c = memory.data() + 20;
+            call.lda = row_major == (trans == 'N') ? call.k : call.n, call.ldc = call.n;
+            faults[one].spoil(call), faults[other].spoil(call);
+            INFO(entry.name << (row_major ? ", row-major, " : ", column-major, ") << trans << ", bad "
+                            << faults[one].position << " and " << faults[other].position);
+            g_told = {};
+            RowMajorStrg = 0;
+            entry(call);
+            REQUIRE(g_told.calls == 1);
+            REQUIRE(g_told.handler == handler_of(entry));
+            REQUIRE(g_told.routine == entry.routine);
+            REQUIRE(g_told.position == faults[one].position + entry.c_interface);
+            REQUIRE(memory == std::vector<TestType>(64, TestType(1)));
+          }
 }
 
 }  // namespace

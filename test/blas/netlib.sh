@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # netlib.sh LIBRARY SCRATCH LETTER: netlib's testers of level 3 (Debian's package libblas-test) with LIBRARY preloaded,
-# for the product of one type, through Fortran's and C's interface, error exits included. Exit code 77: no tester.
+# for the products of one type, through Fortran's and C's interface, error exits included. Exit code 77: no tester.
 set -euo pipefail
 
 library="$1" scratch="$2" letter="$3"
@@ -26,17 +26,20 @@ input() {
   printf '%s\n' 16.0 7 "0 1 2 3 5 9 33" 4 "0.0 1.0 0.7 -1.5" 4 "0.0 1.0 1.3 -0.5"
 }
 upper="$(tr a-z A-Z <<<"$letter")"
-{ printf "'summary.txt'\n6\n"; input "'snapshot.txt'" ""; printf '%sGEMM  T\n' "$upper"; } >fortran.in
-{ input "'snapshot.txt'" 2; printf 'cblas_%sgemm  T\n' "$letter"; } >c.in
+{ printf "'summary.txt'\n6\n"; input "'snapshot.txt'" ""; printf '%sGEMM  T\n%sSYRK  T\n' "$upper" "$upper"; } >fortran.in
+{ input "'snapshot.txt'" 2; printf 'cblas_%sgemm  T\ncblas_%ssyrk  T\n' "$letter" "$letter"; } >c.in
 
-# run TESTER INPUT NAME: the calls that were computed, on stdout.
+# run TESTER INPUT NAME...: the calls that were computed, on stdout.
 run() {
   # Their own BLAS, which they need more of than products from, also where another one is the system's.
   TESSERA_VERBOSE=1 LD_PRELOAD="$library" LD_LIBRARY_PATH="$folder" "$folder/$1" <"$2" >output.txt 2>errors.txt ||
     fail "$1: exit code $?: $(tail -n 1 errors.txt)"
   [[ ! -e summary.txt ]] || cat summary.txt >>output.txt
   cat output.txt
-  grep -q "$3 *PASSED THE TESTS OF ERROR-EXITS" output.txt || fail "$1: error exits"
+  local name
+  for name in "${@:3}"; do
+    grep -q "$name *PASSED THE TESTS OF ERROR-EXITS" output.txt || fail "$1: error exits of $name"
+  done
   grep -qE 'FAIL|SUSPECT|\*{5}' output.txt && fail "$1"
   # That the product was ours: a plan for each of its shapes, and none that the BLAS behind did.
   ! grep -m 1 'next BLAS' errors.txt || fail "$1: Tessera did not compute"
@@ -46,10 +49,14 @@ run() {
   printf '%s: %d lines of Tessera\n' "$1" "$plans"
   rm -f summary.txt
 }
-run "xblat3$letter" fortran.in "${upper}GEMM"
-grep -q "${upper}GEMM *PASSED THE COMPUTATIONAL TESTS" output.txt || fail "xblat3$letter: products"
-run "x${letter}cblat3" c.in "cblas_${letter}gemm"
-for layout in COLUMN ROW; do
-  grep -q "cblas_${letter}gemm *PASSED THE $layout-MAJOR *COMPUTATIONAL TESTS" output.txt ||
-    fail "x${letter}cblat3: $layout-major products"
+run "xblat3$letter" fortran.in "${upper}GEMM" "${upper}SYRK"
+for name in GEMM SYRK; do
+  grep -q "$upper$name *PASSED THE COMPUTATIONAL TESTS" output.txt || fail "xblat3$letter: $name"
+done
+run "x${letter}cblat3" c.in "cblas_${letter}gemm" "cblas_${letter}syrk"
+for name in gemm syrk; do
+  for layout in COLUMN ROW; do
+    grep -q "cblas_$letter$name *PASSED THE $layout-MAJOR *COMPUTATIONAL TESTS" output.txt ||
+      fail "x${letter}cblat3: $layout-major $name"
+  done
 done
