@@ -59,6 +59,7 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, Value& value
 CLI::Option* add_compute(CLI::App& command, Compute& value);
 CLI::Option* add_activation(CLI::App& command, Activation& value);
 CLI::Option* add_product_sums(CLI::App& command, Sums& value);
+CLI::Option* add_triangle(CLI::App& command, Triangle& value);
 /// "row" or "column".
 CLI::Option* add_bias(CLI::App& command, const std::string& name, Bias& value, const std::string& description);
 

@@ -28,6 +28,7 @@ struct GemmArguments {
   Bias bias_axis = Bias::per_column;
   Activation activation = Activation::none;
   Sums sums = Sums::any;
+  Triangle triangle = Triangle::none;
   Choice choice;
 };
 
@@ -158,7 +159,8 @@ GemmDesc describe(const GemmArguments& arguments, const npy::Array& a, const npy
           .dtype_b = b.dtype,
           .dtype_d = output_type(arguments.output_type, wider(a.dtype, b.dtype)),
           .activation = arguments.activation,
-          .sums = arguments.sums};
+          .sums = arguments.sums,
+          .triangle = arguments.triangle};
 }
 
 /// Reads what is multiplied and added.
@@ -205,7 +207,9 @@ void multiply(const GemmArguments& arguments, const GemmDesc& desc, const GemmOp
   const T* const a = operands.a.data<T>();
   const U* const b = operands.b.data<U>();
   const std::vector<D> c0 = operands.c0 ? operands.c0->in_c_order<D>() : std::vector<D>();
-  std::vector<D> d(std::size_t(desc.m) * std::size_t(desc.n));
+  std::vector<D> d;
+  if (desc.triangle != Triangle::none) d = c0;  // what is not computed stays as it is
+  d.resize(std::size_t(desc.m) * std::size_t(desc.n));
   const auto execute = [&](const auto&... bias) {
     if (c0.empty())
       plan.execute(alpha, a, b, S(0), d.data(), bias...);
@@ -219,7 +223,8 @@ void multiply(const GemmArguments& arguments, const GemmDesc& desc, const GemmOp
   const double m = double(desc.m), n = double(desc.n), k = double(desc.k);
   const double bytes =
       m * k * sizeof(T) + k * n * sizeof(U) + m * n * (c0.empty() || beta == S(0) ? 1.0 : 2.0) * sizeof(D);
-  finish(output, plan.describe(), timing, 2.0 * m * n * k, "GFLOP/s", bytes, said_of(operands, kDType<D>));
+  const double computed = desc.triangle == Triangle::none ? m * n : m * (n + 1.0) / 2.0;
+  finish(output, plan.describe(), timing, 2.0 * computed * k, "GFLOP/s", bytes, said_of(operands, kDType<D>));
 }
 
 void run_gemm(const GemmArguments& arguments) {
@@ -249,6 +254,7 @@ void add_types(CLI::App& command, GemmArguments& arguments) {
              "written as uint16");
   add_compute(command, arguments.compute);
   add_product_sums(command, arguments.sums);
+  add_triangle(command, arguments.triangle);
 }
 
 /// A bias and an activation.

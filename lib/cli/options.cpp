@@ -46,6 +46,12 @@ CLI::Option* add_product_sums(CLI::App& command, Sums& value) {
                    "row of the result has the same bits, however many rows there are");
 }
 
+CLI::Option* add_triangle(CLI::App& command, Triangle& value) {
+  return add_named(command, "--triangle", value, kTriangles,
+                   "of a square result: lower or upper, what is computed, with the diagonal (the rest stays as it is); "
+                   "mirrored, of a symmetric one: a triangle, then its copy on the other side (default: none)");
+}
+
 CLI::Option* add_bias(CLI::App& command, const std::string& name, Bias& value, const std::string& description) {
   return add_named(command, name, value, kAxes, description);
 }

@@ -59,6 +59,7 @@ struct Product : TuneTarget {
   Bias bias = Bias::none;
   Activation activation = Activation::none;
   Sums sums = Sums::any;
+  Triangle triangle = Triangle::none;
 
   GemmDesc desc() const {
     return {.m = sizes[0],
@@ -73,7 +74,8 @@ struct Product : TuneTarget {
             .dtype_d = output_type,
             .bias = bias,
             .activation = activation,
-            .sums = sums};
+            .sums = sums,
+            .triangle = triangle};
   }
 };
 
@@ -204,6 +206,7 @@ void add_product(CLI::App& tune_command, Run& run) {
   add_bias(*command, "--bias", p->bias, "a vector is added, a value to each row or column");
   add_activation(*command, p->activation);
   add_product_sums(*command, p->sums);
+  add_triangle(*command, p->triangle);
   p->add_place_to(*command);
   p->add_to(*command);
   command->callback([p, &run] { run = [p] { tune(p->problem(p->desc()), *p); }; });

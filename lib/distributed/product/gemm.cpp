@@ -80,6 +80,8 @@ void GemmPlan::read(const tessera_gemm_desc& desc) const {
     refuse("activation = " + std::to_string(desc.activation), "a distributed product has none: apply it to C");
   if (desc.whole_n != 0)
     refuse("whole_n = " + std::to_string(desc.whole_n), "a distributed product has the order of its own n: set 0");
+  if (desc.triangle != TESSERA_TRIANGLE_NONE)
+    refuse("triangle = " + std::to_string(desc.triangle), "a distributed product computes all of C: set none (0)");
   if (desc.aux != TESSERA_AUX_NONE) refuse("aux = " + std::to_string(desc.aux), "a distributed product has none");
 }
 

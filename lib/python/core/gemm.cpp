@@ -16,7 +16,7 @@ namespace {
 
 /// What a call asks for beside its operands.
 struct ProductOptions {
-  nb::handle bias, aux, activation, compute, sums, dtype, backend, algorithm, effort, sm_limit, stream;
+  nb::handle bias, aux, activation, compute, sums, triangle, dtype, backend, algorithm, effort, sm_limit, stream;
   double alpha, beta;
 };
 
@@ -27,7 +27,8 @@ class Product {
       : options_(options),
         prepared_(prepared_of(b)),
         a_(array_of(a, "a", options.stream)),
-        b_(prepared_ != nullptr ? prepared_->array(a_) : array_of(b, "b", options.stream)) {
+        b_(prepared_ != nullptr ? prepared_->array(a_) : array_of(b, "b", options.stream)),
+        triangle_(triangle_named(options.triangle)) {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
           (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; must have an axis or more").c_str());
@@ -54,6 +55,7 @@ class Product {
     if (!c) written_ = empty_like(a_, out_.extents(), out_.dtype), c = matrix_of_output(*written_);
     if (written_ && options_.beta != 0.0)
       throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
+    if (written_) require_whole(triangle_, "has gaps between the elements of its rows and of its columns");
     describe(a, b, *c);
     const Place place = place_of(a_, options_.backend, options_.stream);
     execute(place);
@@ -93,6 +95,7 @@ class Product {
     const DType dtype = result_type_named(options_.dtype, "dtype", wider(a_.dtype, b_.dtype));
     if (out.is_none()) {
       if (options_.beta != 0.0) refuse_beta(options_.beta);
+      require_whole(triangle_, "must be given");
       out_ = empty_like(a_, shape, dtype);
       return;
     }
@@ -183,6 +186,7 @@ class Product {
     desc_.dtype_d = tessera_dtype(result().dtype);
     desc_.compute = tessera_compute(compute_named(options_.compute));
     desc_.sums = tessera_sums(sums_named(options_.sums));
+    desc_.triangle = tessera_triangle(triangle_);
     desc_.activation = tessera_activation(activation_named(options_.activation));
     desc_.order = tessera_order(c.order);
     desc_.trans_a = a.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
@@ -211,7 +215,8 @@ class Product {
     const BatchAxis inner = loops_.back();
     loops_.pop_back();
     const bool one = inner.strides[1] == 0 && a.order == Order::row_major && c.order == Order::row_major &&
-                     inner.strides[0] == m_ * a.leading && inner.strides[2] == m_ * c.leading && !per_row_;
+                     inner.strides[0] == m_ * a.leading && inner.strides[2] == m_ * c.leading && !per_row_ &&
+                     triangle_ == Triangle::none;
     if (one) {
       desc_.m = m_ * inner.count;
       return;
@@ -257,6 +262,7 @@ class Product {
   const ProductOptions& options_;
   const Prepared* prepared_;  ///< in the place of b; null: b is an array
   Array a_, b_, out_;
+  Triangle triangle_;
   std::optional<Array> bias_, aux_, written_;  ///< written_: what is written in place of an output with gaps
   bool vector_a_ = false, vector_b_ = false, per_row_ = false;
   std::int64_t m_ = 0, n_ = 0, k_ = 0;
@@ -266,12 +272,14 @@ class Product {
 };
 
 Result matmul(Any a, Any b, Any out, Any bias, Any aux, Text activation, Number alpha, Number beta, Text compute,
-              Text sums, TypeName dtype, Text backend, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
+              Text sums, Text triangle, TypeName dtype, Text backend, Text algorithm, Text effort, Whole sm_limit,
+              Stream stream) {
   const ProductOptions options{bias,
                                aux,
                                activation,
                                compute,
                                sums,
+                               triangle,
                                dtype,
                                backend,
                                algorithm,
@@ -297,6 +305,8 @@ aux: an array of the result's shape and type, in C order, which gets what the ac
 compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.
 sums: 'ordered': on one backend a row of the result has the same bits whatever other rows there are, in a batch and
 alone; None or 'any': products are added in any order.
+triangle: of a square result: 'lower' or 'upper', what is computed, with the diagonal (the rest of out stays as it is);
+'mirrored', of a symmetric one, as a @ a.T: a triangle is computed, and its copy is the other side.
 dtype: of the result: the wider of a and b, or float32 where they have 16 bits.
 backend: 'cpu', 'cuda:0'...; None: the library's choice for host arrays, 'cuda' for arrays on a device.
 algorithm: as in TESSERA_GEMM_ALGORITHM. effort: 'estimate' or 'measure'.
@@ -312,8 +322,9 @@ void define_gemm(nb::module_& module) {
   using namespace nb::literals;
   module.def("matmul", matmul, "a"_a.none(), "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "bias"_a = nb::none(),
              "aux"_a = nb::none(), "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0,
-             "compute"_a = nb::none(), "sums"_a = nb::none(), "dtype"_a = nb::none(), "backend"_a = nb::none(),
-             "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
+             "compute"_a = nb::none(), "sums"_a = nb::none(), "triangle"_a = nb::none(), "dtype"_a = nb::none(),
+             "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0,
+             "stream"_a = nb::none(), kMatmul);
   define_activation_gradient(module);
   define_gemm_plan(module);
   define_prepared(module);

@@ -21,6 +21,7 @@ class ProductPlan : public KeptPlan {
     bool trans_a, trans_b;
     int bias;       ///< tessera_bias
     bool prepared;  ///< b
+    Triangle triangle;
   };
 
   ProductPlan(Place place, const tessera_gemm_desc& desc, const Form& form, const PlanOptions& options)
@@ -35,6 +36,7 @@ class ProductPlan : public KeptPlan {
     right.dtype = f.dtype_b;
     if (!f.prepared) right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype_b);
     if (out.is_none() && beta != 0.0) refuse_beta(beta);
+    if (out.is_none()) require_whole(f.triangle, "must be given");
     const Array result = out.is_none() ? empty_like(left, shape(f.m, f.n), f.dtype_out)
                                        : matrix(output_of(out, "out"), "out", f.m, f.n, f.dtype_out);
     keep_apart(result, left, "a", {});
@@ -81,13 +83,23 @@ int bias_named(nb::handle object) {
 
 void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName dtype_b,
                TypeName out_dtype, std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation,
-               Text compute, Text sums, Text backend, Text memory, Text algorithm, Text effort, Whole sm_limit,
-               Stream stream, Any prepared) {
+               Text compute, Text sums, Text triangle, Text backend, Text memory, Text algorithm, Text effort,
+               Whole sm_limit, Stream stream, Any prepared) {
   const DType of_a = dtype_named(dtype, "dtype"), of_b = dtype_b.is_none() ? of_a : dtype_named(dtype_b, "dtype_b");
   require_factors(of_a, "dtype", of_b, "dtype_b");
   const DType of_out = result_type_named(out_dtype, "out_dtype", wider(of_a, of_b));
-  const ProductPlan::Form form{
-      m, n, k, batch, of_a, of_b, of_out, trans_a, trans_b, bias_named(bias), !prepared.is_none()};
+  const ProductPlan::Form form{m,
+                               n,
+                               k,
+                               batch,
+                               of_a,
+                               of_b,
+                               of_out,
+                               trans_a,
+                               trans_b,
+                               bias_named(bias),
+                               !prepared.is_none(),
+                               triangle_named(triangle)};
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
   desc.dtype_b = tessera_dtype(form.dtype_b);
   desc.dtype_d = desc.dtype_bias = tessera_dtype(form.dtype_out);
@@ -99,6 +111,7 @@ void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k
   desc.activation = tessera_activation(activation_named(activation));
   desc.compute = tessera_compute(compute_named(compute));
   desc.sums = tessera_sums(sums_named(sums));
+  desc.triangle = tessera_triangle(form.triangle);
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
   PlanOptions options = options_of(place.memory, algorithm, effort, sm_limit);
   if (form.prepared) {
@@ -122,9 +135,9 @@ void define_gemm_plan(nb::module_& module) {
       "transpose. Arrays of a batch have it as their first axis.");
   plan.def("__init__", construct, "m"_a, "n"_a, "k"_a, nb::kw_only(), "dtype"_a = "float32", "dtype_b"_a = nb::none(),
            "out_dtype"_a = nb::none(), "batch"_a = 1, "trans_a"_a = false, "trans_b"_a = false, "bias"_a = nb::none(),
-           "activation"_a = nb::none(), "compute"_a = nb::none(), "sums"_a = nb::none(), "backend"_a = nb::none(),
-           "memory"_a = "host", "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0,
-           "stream"_a = nb::none(), "prepared"_a = nb::none(),
+           "activation"_a = nb::none(), "compute"_a = nb::none(), "sums"_a = nb::none(), "triangle"_a = nb::none(),
+           "backend"_a = nb::none(), "memory"_a = "host", "algorithm"_a = nb::none(), "effort"_a = nb::none(),
+           "sm_limit"_a = 0, "stream"_a = nb::none(), "prepared"_a = nb::none(),
            "dtype: of a; dtype_b: of b, None: as a. bias: 'row' (m values, one to each row), 'column' (n values) or "
            "None. memory: 'host' or 'device'. prepared: what prepare() made of b, which is None in execute then, with "
            "trans_b as it was laid out: False in C order, True in Fortran's. The rest "

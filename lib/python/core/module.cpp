@@ -112,6 +112,17 @@ Sums sums_named(nb::handle object) {
   return object.is_none() ? Sums::any : named(object, "sums", kNames);
 }
 
+Triangle triangle_named(nb::handle object) {
+  static constexpr Named<Triangle> kNames[] = {
+      {"lower", Triangle::lower}, {"upper", Triangle::upper}, {"mirrored", Triangle::mirrored}};
+  return object.is_none() ? Triangle::none : named(object, "triangle", kNames);
+}
+
+void require_whole(Triangle triangle, const char* problem) {
+  if (triangle != Triangle::lower && triangle != Triangle::upper) return;
+  throw nb::value_error((std::string("out ") + problem + ": 'lower' and 'upper' leave a part of it as it is").c_str());
+}
+
 Effort effort_named(nb::handle object) {
   static constexpr Named<Effort> kNames[] = {{"estimate", Effort::estimate}, {"measure", Effort::measure}};
   return object.is_none() ? Effort::automatic : named(object, "effort", kNames);

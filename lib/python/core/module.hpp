@@ -26,10 +26,13 @@ Boundaries boundaries_of(nb::handle object, int rank);
 Activation activation_named(nb::handle object);
 /// 'any', 'ordered'.
 Sums sums_named(nb::handle object);
+Triangle triangle_named(nb::handle object);
 Compute compute_named(nb::handle object);
 Effort effort_named(nb::handle object);
 /// For beta where there is no matrix that it multiplies.
 [[noreturn]] void refuse_beta(double beta);
+/// Refuses a product of a part of `out` where that is None, or where a copy is to be written in its place.
+void require_whole(Triangle triangle, const char* problem);
 PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort, nb::handle sm_limit);
 
 /// The type of alpha and beta for results of a type.
