@@ -130,7 +130,7 @@ void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
   if (d.bias_increment == 0) d.bias_increment = 1;
 }
 
-/// D has to be square; what stands on both sides of the diagonal gets no bias of a side alone.
+/// D has to be square, and what is beside it is for all of D.
 void check_triangle(const tessera_gemm_desc& d) {
   one_of("triangle", d.triangle, TESSERA_TRIANGLE_NONE, TESSERA_TRIANGLE_MIRRORED,
          "none (0), lower (1), upper (2), mirrored (3)");
@@ -140,9 +140,9 @@ void check_triangle(const tessera_gemm_desc& d) {
             "needs as many rows as columns: m = " + std::to_string(d.m) + ", n = " + std::to_string(d.n));
   if (d.bias >= TESSERA_BIAS_GRADIENT_PER_ROW)
     invalid("bias", d.bias, "must be no gradient beside a triangle: that sums all of D");
-  if (d.triangle != TESSERA_TRIANGLE_MIRRORED) return;
-  if (d.bias != TESSERA_BIAS_NONE) invalid("bias", d.bias, "must be none (0) beside triangle = mirrored (3)");
-  if (d.aux != TESSERA_AUX_NONE) invalid("aux", d.aux, "must be none (0) beside triangle = mirrored (3)");
+  if (d.aux != TESSERA_AUX_NONE) invalid("aux", d.aux, "must be none (0) beside a triangle");
+  if (d.triangle == TESSERA_TRIANGLE_MIRRORED && d.bias != TESSERA_BIAS_NONE)
+    invalid("bias", d.bias, "must be none (0) beside triangle = mirrored (3), whose sides it would make differ");
 }
 
 bool is_per_row(tessera_bias bias) { return bias == TESSERA_BIAS_PER_ROW || bias == TESSERA_BIAS_GRADIENT_PER_ROW; }
