@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,24 +37,44 @@ class TrianglesPlan final : public Plan {
     Offer offer;
   };
 
-  /// Each part by the cheapest offer of all algorithms within the limit; none where a part has none.
-  static std::vector<Chosen> choose(const GemmProblem& p, const Machine& machine, std::int64_t block,
-                                    std::uint64_t workspace_limit) {
+  /// The cheapest offers for parts, found once each: those of other blocks have many of the same sizes, which then lie
+  /// at the same distances.
+  class Prices {
+   public:
+    Prices(const Machine& machine, std::uint64_t workspace_limit) : machine_(machine), limit_(workspace_limit) {}
+
+    /// That of all algorithms; null where there is none. `beside`: bytes of the limit that are taken.
+    const std::pair<const Entry*, Offer>* of(const TrianglePart& part, std::uint64_t beside) {
+      const GemmProblem& p = part.problem;
+      auto [place, is_new] = known_.try_emplace({p.m, p.n, p.batch, std::int64_t(part.diagonal)});
+      std::pair<const Entry*, Offer>& best = place->second;
+      for (const Entry& entry : Register<Context, GemmProblem>::all()) {
+        if (!is_new || entry.features.forced_only || !entry.why_not(p, machine_).empty()) continue;
+        OfferList offers(true);
+        entry.offers(p, machine_, {}, limit_ - beside, offers);
+        if (offers.empty() || (best.first != nullptr && offers.cheapest().seconds >= best.second.seconds)) continue;
+        best = {&entry, offers.cheapest()};
+      }
+      const bool fits = best.first != nullptr && best.second.workspace_bytes <= limit_ - beside;
+      return fits ? &best : nullptr;
+    }
+
+   private:
+    const Machine& machine_;
+    std::uint64_t limit_;
+    std::map<std::array<std::int64_t, 4>, std::pair<const Entry*, Offer>> known_;
+  };
+
+  /// Each part by the cheapest offer within the limit; none where a part has none.
+  static std::vector<Chosen> choose(const GemmProblem& p, std::int64_t block, std::uint64_t workspace_limit,
+                                    Prices& prices) {
     const std::uint64_t beside = bytes_beside(p, block);
     std::vector<Chosen> chosen;
     if (beside > workspace_limit) return chosen;
     for (const TrianglePart& part : triangle_parts(p, block)) {
-      const Entry* best = nullptr;
-      Offer cheapest{};
-      for (const Entry& entry : Register<Context, GemmProblem>::all()) {
-        if (entry.features.forced_only || !entry.why_not(part.problem, machine).empty()) continue;
-        OfferList offers(true);
-        entry.offers(part.problem, machine, {}, workspace_limit - beside, offers);
-        if (offers.empty() || (best != nullptr && offers.cheapest().seconds >= cheapest.seconds)) continue;
-        best = &entry, cheapest = offers.cheapest();
-      }
+      const auto* const best = prices.of(part, beside);
       if (best == nullptr) return {};
-      chosen.push_back({part, best, cheapest});
+      chosen.push_back({part, best->first, best->second});
     }
     return chosen;
   }
@@ -162,8 +183,9 @@ struct Triangles {
     blocks.push_back(most);
     const auto limit = std::int64_t((std::min)(workspace_limit, std::uint64_t(kLargest)));
     const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
+    typename Plans::Prices prices(machine, std::uint64_t(workspace));
     for (const std::int64_t block : given.in_range("block", blocks, 1, most)) {
-      const auto parts = Plans::choose(p, machine, block, std::uint64_t(workspace));
+      const auto parts = Plans::choose(p, block, std::uint64_t(workspace), prices);
       if (parts.empty()) continue;
       const std::uint64_t used = Plans::workspace_of(p, block, parts);
       // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
@@ -175,7 +197,8 @@ struct Triangles {
   static std::unique_ptr<Plan> make(Context& context, const GemmProblem& p, const Parameters& parameters) {
     const std::int64_t block = parameters.at("block");
     const auto workspace = std::uint64_t(parameters.at("workspace"));
-    return std::make_unique<Plans>(context, p, block, Plans::choose(p, context.machine(), block, workspace));
+    typename Plans::Prices prices(context.machine(), workspace);
+    return std::make_unique<Plans>(context, p, block, Plans::choose(p, block, workspace, prices));
   }
 
   static constexpr Features kFeatures{.narrow = true, .epilogue = true, .ordered = true, .triangle = true};
