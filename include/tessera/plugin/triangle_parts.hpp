@@ -9,7 +9,8 @@
 ///                       2 2 x      1: blocks of `block` rows, 2: of twice as many ...
 ///                       2 2 1 x  what is left below has a rectangle, and a triangle of its own
 ///
-/// Diagonal blocks are computed whole beside D.
+/// Diagonal blocks are computed whole beside D. Or all but them is one product, in stairs, of an algorithm that knows
+/// these, down to the last whole block.
 #pragma once
 
 #include <tessera/plugin/problem.hpp>
@@ -45,35 +46,55 @@ inline TrianglePart triangle_part(const GemmProblem& whole, std::int64_t row, st
   return {p, row, column, row == column};
 }
 
-/// The triangle of `extent` rows that begins on the diagonal.
+/// `count` blocks of a lower triangle, or of an upper one the same with rows and columns exchanged.
+inline void add_blocks(const GemmProblem& p, std::int64_t row, std::int64_t column, std::int64_t rows,
+                       std::int64_t columns, std::int64_t count, std::int64_t apart, std::vector<TrianglePart>& parts) {
+  if (p.triangle == TESSERA_TRIANGLE_UPPER) std::swap(row, column), std::swap(rows, columns);
+  const std::int64_t batches = p.batch == 1 ? 1 : count, each = p.batch == 1 ? count : 1;
+  for (std::int64_t i = 0; i < batches; ++i)
+    parts.push_back(triangle_part(p, row + i * apart, column + i * apart, rows, columns, each, apart));
+}
+
+/// The triangle of `extent` rows that begins on the diagonal, by products of blocks.
 inline void add_triangle(const GemmProblem& p, std::int64_t first, std::int64_t extent, std::int64_t block,
                          std::vector<TrianglePart>& parts) {
   std::int64_t count = 1;  // of diagonal blocks, a power of two
   while (2 * count * block <= extent) count *= 2;
-  const bool lower = p.triangle != TESSERA_TRIANGLE_UPPER;
-  const auto add = [&](std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns,
-                       std::int64_t blocks, std::int64_t apart) {
-    if (!lower) std::swap(row, column), std::swap(rows, columns);
-    const std::int64_t batches = p.batch == 1 ? 1 : blocks, each = p.batch == 1 ? blocks : 1;
-    for (std::int64_t i = 0; i < batches; ++i)
-      parts.push_back(triangle_part(p, row + i * apart, column + i * apart, rows, columns, each, apart));
-  };
   const std::int64_t diagonal = count == 1 ? (std::min)(extent, block) : block;
-  add(first, first, diagonal, diagonal, count, diagonal);
+  add_blocks(p, first, first, diagonal, diagonal, count, diagonal, parts);
   for (std::int64_t size = block; size < count * block; size *= 2)
-    add(first + size, first, size, size, count * block / (2 * size), 2 * size);
+    add_blocks(p, first + size, first, size, size, count * block / (2 * size), 2 * size, parts);
   const std::int64_t done = count == 1 ? diagonal : count * block, rest = extent - done;
   if (rest == 0) return;
-  add(first + done, first, rest, done, 1, 0);
+  add_blocks(p, first + done, first, rest, done, 1, 0, parts);
   add_triangle(p, first + done, rest, block, parts);
+}
+
+/// All of them, what is off the diagonal in stairs.
+inline void add_stairs(const GemmProblem& p, std::int64_t block, std::vector<TrianglePart>& parts) {
+  const std::int64_t count = p.n / block, done = count * block, rest = p.n - done;
+  add_blocks(p, 0, 0, block, block, count, block, parts);
+  GemmProblem q = p;
+  if (q.triangle == TESSERA_TRIANGLE_MIRRORED) q.triangle = TESSERA_TRIANGLE_LOWER;
+  if (q.ordered) q.whole_n = p.fixed_extent();
+  q.m = q.n = done, q.stairs = block;
+  parts.push_back({q, 0, 0, false});
+  if (rest == 0) return;
+  add_blocks(p, done, 0, rest, done, 1, 0, parts);
+  add_blocks(p, done, done, rest, rest, 1, 0, parts);
 }
 
 }  // namespace detail
 
-/// Those of a product of a triangle, with diagonal blocks of so many rows at most.
-inline std::vector<TrianglePart> triangle_parts(const GemmProblem& p, std::int64_t block) {
+/// Those of a product of a triangle, with diagonal blocks of so many rows at most; in stairs where `stairs` says so and
+/// there are two whole blocks.
+inline std::vector<TrianglePart> triangle_parts(const GemmProblem& p, std::int64_t block, bool stairs) {
   std::vector<TrianglePart> parts;
-  if (p.n > 0 && p.batch > 0) detail::add_triangle(p, 0, p.n, block, parts);
+  if (p.n == 0 || p.batch == 0) return parts;
+  if (stairs && p.n >= 2 * block)
+    detail::add_stairs(p, block, parts);
+  else
+    detail::add_triangle(p, 0, p.n, block, parts);
   for (TrianglePart& part : parts)
     if (part.diagonal) {
       GemmProblem& q = part.problem;

@@ -46,7 +46,7 @@ class TrianglesPlan final : public Plan {
     /// That of all algorithms; null where there is none. `beside`: bytes of the limit that are taken.
     const std::pair<const Entry*, Offer>* of(const TrianglePart& part, std::uint64_t beside) {
       const GemmProblem& p = part.problem;
-      auto [place, is_new] = known_.try_emplace({p.m, p.n, p.batch, std::int64_t(part.diagonal)});
+      auto [place, is_new] = known_.try_emplace({p.m, p.n, p.batch, std::int64_t(part.diagonal), p.stairs});
       std::pair<const Entry*, Offer>& best = place->second;
       for (const Entry& entry : Register<Context, GemmProblem>::all()) {
         if (!is_new || entry.features.forced_only || !entry.why_not(p, machine_).empty()) continue;
@@ -62,16 +62,16 @@ class TrianglesPlan final : public Plan {
    private:
     const Machine& machine_;
     std::uint64_t limit_;
-    std::map<std::array<std::int64_t, 4>, std::pair<const Entry*, Offer>> known_;
+    std::map<std::array<std::int64_t, 5>, std::pair<const Entry*, Offer>> known_;
   };
 
   /// Each part by the cheapest offer within the limit; none where a part has none.
-  static std::vector<Chosen> choose(const GemmProblem& p, std::int64_t block, std::uint64_t workspace_limit,
-                                    Prices& prices) {
+  static std::vector<Chosen> choose(const GemmProblem& p, std::int64_t block, bool stairs,
+                                    std::uint64_t workspace_limit, Prices& prices) {
     const std::uint64_t beside = bytes_beside(p, block);
     std::vector<Chosen> chosen;
     if (beside > workspace_limit) return chosen;
-    for (const TrianglePart& part : triangle_parts(p, block)) {
+    for (const TrianglePart& part : triangle_parts(p, block, stairs)) {
       const auto* const best = prices.of(part, beside);
       if (best == nullptr) return {};
       chosen.push_back({part, best->first, best->second});
@@ -184,21 +184,34 @@ struct Triangles {
     const auto limit = std::int64_t((std::min)(workspace_limit, std::uint64_t(kLargest)));
     const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
     typename Plans::Prices prices(machine, std::uint64_t(workspace));
-    for (const std::int64_t block : given.in_range("block", blocks, 1, most)) {
-      const auto parts = Plans::choose(p, block, std::uint64_t(workspace), prices);
-      if (parts.empty()) continue;
-      const std::uint64_t used = Plans::workspace_of(p, block, parts);
-      // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
-      const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
-      list.add({{{"block", block}, {"workspace", printed}}, Plans::seconds_of(p, machine, parts), used});
-    }
+    const std::vector<std::int64_t> stairs = given.one_of("stairs", ways());
+    for (const std::int64_t block : given.in_range("block", blocks, 1, most))
+      for (const std::int64_t way : stairs) {
+        if (way != 0 && 2 * block > p.n) continue;
+        const auto parts = Plans::choose(p, block, way != 0, std::uint64_t(workspace), prices);
+        if (parts.empty()) continue;
+        const std::uint64_t used = Plans::workspace_of(p, block, parts);
+        // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
+        const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
+        list.add({{{"block", block}, {"stairs", way}, {"workspace", printed}},
+                  Plans::seconds_of(p, machine, parts),
+                  used});
+      }
   }
 
   static std::unique_ptr<Plan> make(Context& context, const GemmProblem& p, const Parameters& parameters) {
     const std::int64_t block = parameters.at("block");
+    const bool stairs = parameters.at("stairs") != 0;
     const auto workspace = std::uint64_t(parameters.at("workspace"));
     typename Plans::Prices prices(context.machine(), workspace);
-    return std::make_unique<Plans>(context, p, block, Plans::choose(p, block, workspace, prices));
+    return std::make_unique<Plans>(context, p, block, Plans::choose(p, block, stairs, workspace, prices));
+  }
+
+  /// In blocks, and in stairs where one of the algorithms knows these.
+  static std::vector<std::int64_t> ways() {
+    const auto& all = Register<Context, GemmProblem>::all();
+    const bool known = std::any_of(all.begin(), all.end(), [](const auto& entry) { return entry.features.stairs; });
+    return known ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
   }
 
   static constexpr Features kFeatures{.narrow = true, .epilogue = true, .ordered = true, .triangle = true};

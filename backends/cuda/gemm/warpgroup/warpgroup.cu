@@ -86,7 +86,13 @@ class WarpgroupPlan final : public plugin::Plan {
   bool keeps() const { return sizeof(T) == 2 && !layout_.turned; }
   WarpgroupConfig turned_config() const {
     const WarpgroupPanels& panels = config_.panels;
-    return {true, {128, config_.tile.rows}, {1, 1, config_.cluster.k}, 1, config_.split, {panels.n, panels.m, 0, 0}};
+    return {true,
+            {128, config_.tile.rows},
+            {1, 1, config_.cluster.k},
+            1,
+            config_.split,
+            {panels.n, panels.m, 0, 0},
+            config_.stairs};
   }
 
   static std::size_t number_of(const WarpgroupLayout& layout) {
@@ -189,6 +195,7 @@ class WarpgroupPlan final : public plugin::Plan {
     const std::int64_t group =
         std::min(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config), tiles.rows);
     const auto divisor = [](std::int64_t d) { return WarpgroupDivisor(std::uint32_t(d)); };
+    if (config.stairs > 0) return order_of_stairs(g, config, tiles);
     return {0,
             std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
             divisor(config.split),
@@ -198,7 +205,27 @@ class WarpgroupPlan final : public plugin::Plan {
             divisor(group * tiles.columns),
             divisor(tiles.rows * tiles.columns),
             {config.cluster.m, config.cluster.n, 1},
-            config.cluster};
+            config.cluster,
+            {}};
+  }
+
+  /// A group is of the rows of a block, and has the columns of all blocks but one.
+  WarpgroupOrder order_of_stairs(const GemmArguments<T>& g, const WarpgroupConfig& config,
+                                 const WarpgroupTiles& tiles) const {
+    const std::int64_t bands = g.m / config.stairs, group = tiles.rows / bands, beside = tiles.columns / bands;
+    const auto all = std::int64_t(warpgroup_all_tiles(g.m, g.n, 1, config));
+    const auto divisor = [](std::int64_t d) { return WarpgroupDivisor(std::uint32_t(d)); };
+    return {0,
+            std::uint32_t(all * g.batch * config.split / config.cluster.k),
+            divisor(config.split),
+            std::uint32_t(tiles.rows),
+            divisor(group),
+            divisor(group),
+            divisor(group * (bands - 1) * beside),
+            divisor(all),
+            {config.cluster.m, config.cluster.n, 1},
+            config.cluster,
+            {std::uint32_t(bands), std::uint32_t(beside), product_.triangle == TESSERA_TRIANGLE_UPPER}};
   }
 
   static std::int64_t per_slice(std::int64_t k, std::int64_t slices) {
@@ -350,7 +377,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      why_unsupported,
      warpgroup_offers,
      make_warpgroup,
-     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .limited = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .limited = true, .stairs = true}},
     0};
 
 }  // namespace

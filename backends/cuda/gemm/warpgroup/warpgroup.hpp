@@ -98,6 +98,7 @@ struct WarpgroupConfig {
   std::int64_t tail = 1;
   std::int64_t split = 1;  ///< slices of k, whose sums are added in order, in a cluster or by another kernel
   WarpgroupPanels panels{};
+  std::int64_t stairs = 0;  ///< that of the problem: rows of the blocks on the diagonal that are left out
 };
 
 /// Bytes of the slices' sums; 0 for one slice, and in a cluster.
@@ -108,6 +109,9 @@ struct WarpgroupTiles {
   std::int64_t rows, columns;
 };
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
+
+/// Whether clusters' tiles, as the product is computed and as it is turned, fit into the stairs' blocks.
+bool warpgroup_fits_stairs(const WarpgroupConfig& config);
 
 /// The clusters' tiles of all matrices, and their slices that are another cluster's work.
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config);

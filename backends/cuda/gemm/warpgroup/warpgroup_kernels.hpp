@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../slices.cuh"
+#include "warpgroup_stairs.hpp"
 #include "warpgroup_tiles.hpp"
 
 #include <cuda.h>
@@ -57,6 +58,7 @@ struct WarpgroupOrder {
   WarpgroupDivisor of_group, of_matrix;  ///< tiles
   WarpgroupCluster tiles;                ///< by which tiles are numbered: those of a cluster, as a rule; powers of two
   WarpgroupCluster cluster;              ///< of the launch
+  WarpgroupStairs stairs;
 };
 
 /// How a kernel writes D: of 16 bits by bulk copies, or in words, from any address; of f32, and sums of slices, in

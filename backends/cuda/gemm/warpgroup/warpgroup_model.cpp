@@ -87,7 +87,9 @@ double warpgroup_held(const Machine& machine, const WarpgroupCluster& cluster) {
 
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
   const WarpgroupTiles tiles = warpgroup_tiles(m, n, config);
-  return double(tiles.rows) * double(tiles.columns) * double(batch);
+  const double bands = config.stairs > 0 ? double(m / config.stairs) : 0.0;  // of as many blocks each
+  const double share = config.stairs > 0 ? (bands - 1.0) / (2.0 * bands) : 1.0;
+  return std::round(double(tiles.rows) * double(tiles.columns) * share) * double(batch);
 }
 double warpgroup_units(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
   return warpgroup_all_tiles(m, n, batch, config) * double(config.split / config.cluster.k);
@@ -103,6 +105,11 @@ std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, const WarpgroupConfi
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config) {
   return {ceil_div(m, std::int64_t(config.tile.rows) * config.cluster.m),
           ceil_div(n, std::int64_t(config.tile.columns) * config.cluster.n)};
+}
+
+bool warpgroup_fits_stairs(const WarpgroupConfig& config) {
+  const std::int64_t rows = config.tile.rows * config.cluster.m, columns = config.tile.columns * config.cluster.n;
+  return config.stairs % rows == 0 && config.stairs % columns == 0 && config.stairs % 128 == 0;
 }
 
 std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config) {

@@ -176,7 +176,8 @@ std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& mach
                                        const plugin::GivenParameters& given) {
   if (p.ordered) return {given.in_range("tail", 1, 1, 1)};
   std::vector<std::int64_t> fit{1};
-  const WarpgroupConfig tailed{config.turned, config.tile, config.cluster, 2, config.split, config.panels};
+  const WarpgroupConfig tailed{config.turned, config.tile,   config.cluster, 2,
+                               config.split,  config.panels, config.stairs};
   const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
   const std::int64_t steps = warpgroup_steps(p);
   if (config.split == 1 && tiles > 0 && p.multiprocessors == 0)
@@ -223,7 +224,8 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
     std::erase_if(tiles, [](const WarpgroupTile& tile) { return tile.columns == 64 || tile.columns == 128; });
   for (const WarpgroupTile& tile : tiles)
     for (const auto& [split, cluster] : cuts) {
-      const WarpgroupConfig config{turned, tile, cluster, 1, split, panels};
+      const WarpgroupConfig config{turned, tile, cluster, 1, split, panels, p.stairs};
+      if (p.stairs > 0 && !(whole && split == cluster.k && warpgroup_fits_stairs(config))) continue;
       const double blocks = cluster.blocks(), all = blocks * warpgroup_units(p.m, p.n, p.batch, config);
       if (!can_share(p, tile, cluster) || blocks > machine.multiprocessors || all > kMostUnits) continue;
       // A cluster's slices are of one tile, and there is no use for others where tiles are many.
@@ -233,7 +235,7 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
       if (panels.bytes() + partial > workspace_limit) continue;
       if ((keeps || !whole) && partial > 0) continue;  // no kernel writes them, or they are of all panels
       for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
-        const WarpgroupConfig tailed{turned, tile, cluster, tail, split, panels};
+        const WarpgroupConfig tailed{turned, tile, cluster, tail, split, panels, p.stairs};
         found.push_back({tailed, warpgroup_seconds(product, machine, tailed)});
       }
     }
@@ -246,6 +248,8 @@ GemmProblem warpgroup_product(const GemmProblem& problem, bool turned) {
   if (!turned) return p;
   std::swap(p.m, p.n), std::swap(p.lda, p.ldb), std::swap(p.stride_a, p.stride_b);
   p.trans_a = !problem.trans_b, p.trans_b = !problem.trans_a;
+  if (problem.triangle == TESSERA_TRIANGLE_LOWER || problem.triangle == TESSERA_TRIANGLE_UPPER)
+    p.triangle = TESSERA_TRIANGLE_LOWER + TESSERA_TRIANGLE_UPPER - problem.triangle;
   if (problem.bias != TESSERA_BIAS_NONE)
     p.bias = problem.bias == TESSERA_BIAS_PER_ROW ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW;
   return p;
@@ -288,7 +292,8 @@ WarpgroupConfig warpgroup_config(const GemmProblem& problem, const plugin::Param
           {int(parameters.at(names.cluster.m)), int(parameters.at(names.cluster.n)), int(parameters.at("cluster_k"))},
           parameters.at("tail"),
           parameters.at("split"),
-          panels};
+          panels,
+          p.stairs};
 }
 
 std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machine) {

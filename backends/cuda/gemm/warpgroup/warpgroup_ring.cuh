@@ -40,10 +40,16 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w,
   }
   const std::uint32_t matrix = quotient(number, order.of_matrix), in_matrix = number - matrix * order.of_matrix.divisor;
   const std::uint32_t group = quotient(in_matrix, order.of_group);
-  const std::uint32_t in_group = in_matrix - group * order.of_group.divisor, first_row = group * order.group.divisor;
+  const std::uint32_t in_group = in_matrix - group * order.of_group.divisor;
+  std::uint32_t first_row = group * order.group.divisor;
   const WarpgroupDivisor& height = first_row + order.group.divisor > order.rows ? order.last_group : order.group;
-  const std::uint32_t in_row = quotient(in_group, height);
-  const std::uint32_t row = (first_row + in_group - in_row * height.divisor) * below + (in_cluster & (below - 1));
+  std::uint32_t in_row = quotient(in_group, height);
+  const std::uint32_t in_column = in_group - in_row * height.divisor;
+  if (order.stairs.bands > 0) {
+    const WarpgroupStairs::Place place = order.stairs.at(group, in_row);
+    first_row = place.band * order.group.divisor, in_row = place.column;
+  }
+  const std::uint32_t row = (first_row + in_column) * below + (in_cluster & (below - 1));
   const std::uint32_t column = in_row * beside + (in_cluster >> (__ffs(int(below)) - 1));
   const std::int64_t first = slice * k_per_slice, left = k - first, ks = left < k_per_slice ? left : k_per_slice;
   return {{std::int64_t(row) * w.tile.rows, std::int64_t(column) * w.tile.columns, matrix},
