@@ -209,8 +209,8 @@ struct Triangles {
 
   /// In blocks, and in stairs where one of the algorithms knows these.
   static std::vector<std::int64_t> ways() {
-    const auto& all = Register<Context, GemmProblem>::all();
-    const bool known = std::any_of(all.begin(), all.end(), [](const auto& entry) { return entry.features.stairs; });
+    bool known = false;
+    for (const auto& entry : Register<Context, GemmProblem>::all()) known |= entry.features.stairs;
     return known ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
   }
 
