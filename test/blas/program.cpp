@@ -6,9 +6,10 @@
 ///   program product [FILE] a product through each entry point; prints the sum of what came out. FILE is loaded first,
 ///                          for the program alone
 ///   program overlap        dgemm_ into its own A
+///   program symmetric      dsyrk_ of a column of 3 and 5, into its own A if there is a further argument
 ///   program bad_argument   dgemm_ and cblas_dgemm with a negative m
 
-#include "entries.hpp"
+#include "symmetric_entries.hpp"
 
 #include <iostream>
 #include <string>
@@ -56,12 +57,26 @@ double overlap() {
   return 0;
 }
 
+/// The triangle's sum.
+double symmetric(bool overlaps) {
+  std::vector<double> a = {3, 5}, c(4);
+  for (const SymmetricEntry<double>& entry : symmetric_entries<double>('d')) {
+    if (entry.name != "dsyrk_") continue;
+    if (overlaps)
+      entry({kColumnMajor, 'U', 'T', 1, 1, 1, a.data(), 1, 0, a.data(), 1});
+    else
+      entry({kColumnMajor, 'U', 'T', 2, 1, 1, a.data(), 1, 0, c.data(), 2});
+  }
+  return overlaps ? a[0] : c[0] + c[2] + c[3];
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "none";
-  if (argc > 2 && dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
+  if (argc > 2 && what != "symmetric" && dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
   if (what == "product") std::cout << products<float>() + products<double>() << "\n";
+  if (what == "symmetric") std::cout << symmetric(argc > 2) << "\n";
   if (what == "overlap") std::cout << overlap() << "\n";
   if (what == "bad_argument")
     for (const Entry<double>& entry : entries<double>('d'))

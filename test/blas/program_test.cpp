@@ -60,6 +60,16 @@ TEST_CASE("a product into one of its operands goes to the next BLAS", "[blas]") 
   REQUIRE_THAT(o.errors, ContainsSubstring("they must not share an element"));
 }
 
+TEST_CASE("a symmetric product is computed, or the next BLAS does it", "[blas]") {
+  Outcome o = program("symmetric", {{"LD_PRELOAD", kBoth}});
+  REQUIRE(o.output == "49\n");  // 9 + 15 + 25
+  o = program("symmetric", {{"LD_PRELOAD", kBoth}, {"TESSERA_BACKEND", "no_such"}, {"TESSERA_VERBOSE", "1"}});
+  REQUIRE(o.output == "next dsyrk_\n49\n");
+  REQUIRE_THAT(o.errors, ContainsSubstring("tessera: dsyrk_ m=2 n=2 k=1 TN: done by the next BLAS: "));
+  o = run({TESSERA_BLAS_PROGRAM, "symmetric", "overlap"}, {{"LD_PRELOAD", kBoth}, {"TESSERA_VERBOSE", "1"}});
+  REQUIRE(o.output == "next dsyrk_\n9\n");
+}
+
 TEST_CASE("a BLAS that was loaded for its caller alone is found as well", "[blas]") {
   const Outcome o = run({TESSERA_BLAS_PROGRAM, "product", TESSERA_NEXT_BLAS},
                         {{"LD_PRELOAD", kBlas}, {"TESSERA_BACKEND", "no_such"}});

@@ -204,3 +204,24 @@ TEST_CASE("arithmetic that is accepted", "[gemm]") {
   p.check("--compute strict");
   p.check("--compute default");
 }
+
+TEST_CASE("a triangle is computed, and the rest is C0's or 0", "[gemm]") {
+  const ComputingFolder folder;
+  const std::vector<double> a = integers<double>({3, 4}, 3), c = integers<double>({3, 3}, 5);
+  folder.write_npy("a.npy", a, {3, 4});
+  folder.write_npy("c.npy", c, {3, 3});
+  const GemmDesc desc{.m = 3, .n = 3, .k = 4, .dtype = DType::f64, .trans_b = Transpose::yes};
+  const auto expected = [&](double beta, bool lower, bool upper) {
+    auto value = gemm_reference<double>(desc, 1.0, a.data(), a.data(), beta, c.data(), true).value;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j)
+        if ((j < i && !lower) || (j > i && !upper)) value[3 * i + j] = beta * c[3 * i + j];
+    return value;
+  };
+  folder.runs("gemm a.npy a.npy --trans-b -o d.npy --triangle lower");
+  folder.check_npy<double>("d.npy", {3, 3}, expected(0, true, false));
+  folder.runs("gemm a.npy a.npy --trans-b --c c.npy -o d.npy --triangle upper");
+  folder.check_npy<double>("d.npy", {3, 3}, expected(1, false, true));
+  folder.runs("gemm a.npy a.npy --trans-b -o d.npy --triangle mirrored");
+  folder.check_npy<double>("d.npy", {3, 3}, expected(0, true, true));
+}

@@ -73,6 +73,10 @@ TEST_CASE("products are said so that they can be read back", "[tune]") {
   d.order = Order::column_major, d.dtype_bias = DType::f32, d.ldd = 8;
   check_product(d, {.workspace_limit = 12345, .sm_limit = 77});
   check_product({.m = 64, .n = 64, .k = 64, .compute = Compute::tf32});
+  d = {.m = 5, .n = 5, .k = 3, .triangle = Triangle::upper};
+  check_product(d);
+  d.order = Order::column_major, d.triangle = Triangle::lower;
+  check_product(d);
   d = {.m = 5, .n = 4, .k = 3, .trans_a = Transpose::yes, .lda = 9, .batch = 2, .sums = Sums::ordered};
   check_product(d);
   d.order = Order::column_major, d.ldb = 8, d.bias = Bias::per_row;

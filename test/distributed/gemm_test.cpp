@@ -134,6 +134,8 @@ TEST_CASE("What is refused is named", "[gemm]") {
   refused("activation = 1", {.m = 8, .n = 8, .k = 8, .activation = Activation::relu});
   refused("whole_n = 9: a distributed product has the order of its own n",
           {.m = 8, .n = 8, .k = 8, .sums = Sums::ordered, .whole_n = 9});
+  refused("triangle = 1: a distributed product computes all of C",
+          {.m = 8, .n = 8, .k = 8, .triangle = Triangle::lower});
   refused("dtype_d", {.m = 8, .n = 8, .k = 8, .dtype_d = DType::f16});
 }
 

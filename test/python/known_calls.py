@@ -55,7 +55,7 @@ def system():
 
 def arguments_of_matmul():
     x = np.ones((4, 4))
-    rest = dict.fromkeys(("bias", "compute", "sums", "dtype", "backend", "algorithm", "effort", "stream"))
+    rest = dict.fromkeys(("bias", "compute", "sums", "triangle", "dtype", "backend", "algorithm", "effort", "stream"))
     rest |= {"activation": "relu", "aux": np.ones((4, 4))}
     return {"a": x, "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.5, "sm_limit": 0, **rest}
 
@@ -130,7 +130,7 @@ CALLS = {
         lambda: arguments_of_plan(
             **{"m": 4, "n": 4, "k": 4, "dtype": "float64", "dtype_b": None, "out_dtype": None, "batch": 1},
             **{"trans_a": False, "trans_b": False, "bias": None, "activation": None, "compute": None, "sums": None},
-            **{"prepared": None},
+            **{"triangle": None, "prepared": None},
         ),
     ),
     "prepare": (
