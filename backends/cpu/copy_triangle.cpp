@@ -38,7 +38,7 @@ void copy_rows(const plugin::TriangleCopy& c, const T* from, T* to, std::int64_t
 
 }  // namespace
 
-plugin::CopyTriangle Context::copying(const plugin::TriangleCopy& c) {
+plugin::CopyTriangle Context::copying_triangle(const plugin::TriangleCopy& c) {
   const int threads = machine_.useful_threads(bytes_of(c) / machine_.bandwidth(1));
   return plugin::with_types(c.dtype, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle {
     return [c, threads](const void* from, void* to) {

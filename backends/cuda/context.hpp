@@ -40,7 +40,7 @@ class Context {
   plugin::CopyOperand copying(const plugin::OperandCopy& copy);
   static double copying_seconds(const cuda::Machine& machine, const plugin::OperandCopy& copy);
   /// See tessera/plugin/triangle_copy.hpp.
-  plugin::CopyTriangle copying(const plugin::TriangleCopy& copy);
+  plugin::CopyTriangle copying_triangle(const plugin::TriangleCopy& copy);
   static double copying_seconds(const cuda::Machine& machine, const plugin::TriangleCopy& copy);
   /// See tessera/plugin/bias_gradient.hpp.
   plugin::SumBias summing(const plugin::BiasGradient& gradient);

@@ -117,7 +117,7 @@ class TriangleCopier {
 
 }  // namespace
 
-plugin::CopyTriangle Context::copying(const plugin::TriangleCopy& c) {
+plugin::CopyTriangle Context::copying_triangle(const plugin::TriangleCopy& c) {
   return plugin::with_types(
       c.dtype, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle { return TriangleCopier<T>(*this, c); });
 }

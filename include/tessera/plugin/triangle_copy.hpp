@@ -4,7 +4,7 @@
 /// @file
 /// Copies of triangles of matrices. A Context that makes them has
 ///
-///     CopyTriangle copying(const TriangleCopy&);  // for a plan, made with it
+///     CopyTriangle copying_triangle(const TriangleCopy&);  // for a plan, made with it
 ///     static double copying_seconds(const Machine&, const TriangleCopy&);
 #pragma once
 

@@ -101,9 +101,9 @@ class TrianglesPlan final : public Plan {
     for (const Chosen& chosen : parts) {
       auto plan = chosen.algorithm->make(context, chosen.part.problem, chosen.offer.parameters);
       parts_.push_back({chosen.part, std::move(plan), {}});
-      if (chosen.part.diagonal) parts_.back().copy = context.copying(copy_of(problem, chosen.part));
+      if (chosen.part.diagonal) parts_.back().copy = context.copying_triangle(copy_of(problem, chosen.part));
     }
-    if (problem.triangle == TESSERA_TRIANGLE_MIRRORED) mirror_ = context.copying(mirroring(problem));
+    if (problem.triangle == TESSERA_TRIANGLE_MIRRORED) mirror_ = context.copying_triangle(mirroring(problem));
   }
 
   std::uint64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -193,9 +193,8 @@ struct Triangles {
         const std::uint64_t used = Plans::workspace_of(p, block, parts);
         // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
         const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
-        list.add({{{"block", block}, {"stairs", way}, {"workspace", printed}},
-                  Plans::seconds_of(p, machine, parts),
-                  used});
+        list.add(
+            {{{"block", block}, {"stairs", way}, {"workspace", printed}}, Plans::seconds_of(p, machine, parts), used});
       }
   }
 
