@@ -40,16 +40,17 @@ Problem resolve_gemm(Problem p) {
   const GemmShape& g = p.gemm;
   const double batch = double(g.batch);
   const std::int64_t bias = g.bias == TESSERA_BIAS_NONE ? 0 : g.n;
-  p.in_count = {g.batch * g.stride_a, g.batch * g.stride_b, bias};
+  p.in_count = {g.batch * g.stride_a, g.is_triangle() ? 0 : g.batch * g.stride_b, bias};
   p.out_count = g.batch * g.stride_c;
   // What is added to must hold numbers, also between the rows.
-  p.out_gaps = g.beta != 0.0f ? 0 : g.batch * g.m * (g.ldc - g.n);
-  p.flops = p.work = 2.0 * double(g.m) * double(g.n) * double(g.k) * batch;
+  p.out_gaps = g.beta != 0.0f ? 0 : g.batch * (g.m * g.ldc - g.written());
+  const double computed = g.is_triangle() ? double(g.m) * double(g.m + 1) / 2.0 : double(g.m) * double(g.n);
+  p.flops = p.work = 2.0 * computed * double(g.k) * batch;
   const double size_a = double(size_of(p.kind.dtype)), size_b = double(size_of(p.kind.dtype_b));
   const double size_out = double(size_of(p.kind.dtype_out)), k = double(g.k);
-  p.read_bytes = batch * k * (size_a * double(g.m) + size_b * double(g.n)) + size_out * double(bias);
-  p.write_bytes = size_out * batch * double(g.m) * double(g.n);
-  if (g.beta != 0.0f) p.read_bytes += p.write_bytes;
+  p.read_bytes = batch * k * (size_a * double(g.m) + (g.is_triangle() ? 0.0 : size_b * double(g.n)));
+  p.read_bytes += size_out * double(bias) + (g.beta != 0.0f ? size_out * batch * computed : 0.0);
+  p.write_bytes = size_out * batch * double(g.written());
   return p;
 }
 
@@ -135,6 +136,7 @@ std::string name_of(const GemmShape& g) {
   if (g.beta != 0.0f) name += "_beta1";
   if (g.bias != TESSERA_BIAS_NONE) name += "_bias";
   if (g.activation != TESSERA_ACTIVATION_NONE) name += std::string("_") + kActivations[g.activation];
+  if (g.is_triangle()) name += std::string("_") + plugin::name_of_triangle(g.triangle);
   if (g.ordered) name += "_ordered";
   return g.prepared ? name + "_prepared" : name;
 }

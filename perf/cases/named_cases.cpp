@@ -15,7 +15,7 @@ namespace tessera::perf {
 
 const char* const kGemmGrammar =
     "  --gemm SIZE[:TRANSPOSES][:TYPE][:ld+N][:beta1][:bias][:ACTIVATION][:ordered]\n"
-    "              [:prepared]\n"
+    "              [:prepared][:lower|mirrored]\n"
     "    SIZE         N, MxNxK or MxNxKxBATCH; or SIZE:batchN\n"
     "    TRANSPOSES   of A and B: NN (default), NT, TN, TT\n"
     "    TYPE         f32 (default), f64, f16, bf16, 'f16->f32', 'bf16->f32'; f32 by bf16x6, f16x3, tf32; of two "
@@ -26,6 +26,7 @@ const char* const kGemmGrammar =
     "    bias         for each column; ACTIVATION, which brings it: relu, gelu, gelu_tanh, silu, sigmoid, tanh\n"
     "    ordered      ordered sums\n"
     "    prepared     also with a B that was prepared before\n"
+    "    lower        a triangle of A by its transpose, NT or TN; mirrored: and its copy on the other side\n"
     "    Example:     --gemm 512x32000x4096:TN:bf16:gelu_tanh\n";
 
 const char* const kStencilGrammar =
@@ -124,6 +125,7 @@ struct Product {
   std::optional<std::string> transposes;
   std::optional<Kind> kind;
   std::optional<bool> beta, bias, ordered, prepared;
+  std::optional<tessera_triangle> triangle;
   std::optional<tessera_activation> activation;
 };
 
@@ -153,6 +155,8 @@ void read_option(Product& p, const std::string& field) {
     say(p.ordered, true, field, "order");
   else if (field == "prepared")
     say(p.prepared, true, field, "preparation");
+  else if (field == "lower" || field == "mirrored")
+    say(p.triangle, field == "lower" ? TESSERA_TRIANGLE_LOWER : TESSERA_TRIANGLE_MIRRORED, field, "triangle");
   else if (field == "bias")
     say(p.bias, true, field, "bias");
   else if (activation && *activation != TESSERA_ACTIVATION_NONE)
@@ -179,6 +183,11 @@ GemmShape shape_of(const Product& p) {
   g.batch = batch;
   if (p.beta) g.beta = 1.0f;
   g.ordered = p.ordered.value_or(false), g.prepared = p.prepared.value_or(false);
+  if (p.triangle) {
+    if (trans_a == trans_b || m != n || kind.is_mixed() || p.prepared || p.bias || p.activation)
+      refuse("lower, mirrored", "they are of NT or TN, of a square D and of one type, and of nothing beside it");
+    g.triangle = *p.triangle;
+  }
   if (p.bias || p.activation) add_epilogue(g, p.activation.value_or(TESSERA_ACTIVATION_NONE));
   return g;
 }

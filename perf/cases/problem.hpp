@@ -64,11 +64,15 @@ struct GemmShape {
   std::int64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;
   tessera_bias bias = TESSERA_BIAS_NONE;  ///< none, or one for each column
   tessera_activation activation = TESSERA_ACTIVATION_NONE;
-  bool ordered = false;   ///< tessera_sums
-  bool prepared = false;  ///< there is a row with a prepared B beside the others
-  float alpha = 1.0f;     ///< a power of two times 3, so that it is exact
-  float beta = 0.0f;      ///< 0, or 1: added to what D holds
+  bool ordered = false;                               ///< tessera_sums
+  bool prepared = false;                              ///< there is a row with a prepared B beside the others
+  tessera_triangle triangle = TESSERA_TRIANGLE_NONE;  ///< of A by its transpose: lower, mirrored; none: all, of A and B
+  float alpha = 1.0f;                                 ///< a power of two times 3, so that it is exact
+  float beta = 0.0f;                                  ///< 0, or 1: added to what D holds
 
+  bool is_triangle() const { return triangle != TESSERA_TRIANGLE_NONE; }
+  /// Elements of a matrix of D that are written.
+  std::int64_t written() const { return triangle == TESSERA_TRIANGLE_LOWER ? m * (m + 1) / 2 : m * n; }
   bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
 };
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::perf {
 
@@ -32,7 +33,9 @@ Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
     a.push_back(random_element<T>(input_seed(seed, 0), std::uint64_t(at_a)));
-    b.push_back(random_element<U>(input_seed(seed, 1), std::uint64_t(at_b)));
+    const std::int64_t at_own = l * g.stride_a + (g.trans_a ? t * g.lda + j : j * g.lda + t);  // of A's transpose
+    b.push_back(g.is_triangle() ? random_element<U>(input_seed(seed, 0), std::uint64_t(at_own))
+                                : random_element<U>(input_seed(seed, 1), std::uint64_t(at_b)));
   }
   std::vector<double> bias;
   if (g.bias != TESSERA_BIAS_NONE) bias = {Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)))};
@@ -114,6 +117,7 @@ Samples Reference::sampled_product() {
       const std::int64_t e = elements <= count ? s : std::min(elements - 1, std::int64_t(u * double(elements)));
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
+    if (g.triangle == TESSERA_TRIANGLE_LOWER && j > i) std::swap(i, j);
     const Element element = product_element(problem_, seed_, l, i, j);
     samples.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
     bound_rounded_before_.push_back(element.bound_rounded_before);

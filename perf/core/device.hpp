@@ -99,14 +99,17 @@ class Competitor {
   virtual Rounding rounding() const { return Rounding::once; }
   /// Whether the first execution on a set of operands takes longer than the others.
   virtual bool learns_operands() const { return false; }
+  /// Whether a peer computes a triangle of A by its transpose, without the other half.
+  virtual bool computes_triangles() const { return false; }
   /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
 
-/// Whether it takes part in the problem. Peers take A and B of one type.
+/// Whether it takes part in the problem. Peers take A and B of one type, and few compute triangles.
 inline bool takes_part(const Competitor& competitor, const Problem& problem) {
   const bool peer = competitor.name().starts_with("peer:");
-  return !(peer && problem.kind.is_mixed()) && competitor.unsupported(problem).empty();
+  const bool of_peers = !problem.kind.is_mixed() && (!problem.gemm.is_triangle() || competitor.computes_triangles());
+  return (!peer || of_peers) && competitor.unsupported(problem).empty();
 }
 
 using Competitors = std::vector<std::unique_ptr<Competitor>>;

@@ -28,6 +28,7 @@ tessera::GemmDesc gemm_desc(const Problem& problem) {
   desc.compute = Compute(problem.kind.compute);
   desc.bias = Bias(g.bias), desc.activation = Activation(g.activation);
   desc.sums = g.ordered ? Sums::ordered : Sums::any;
+  desc.triangle = Triangle(g.triangle);
   return desc;
 }
 
@@ -52,10 +53,10 @@ Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, c
   using S = Scalar<D>;
   const auto plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options);
   const GemmShape& g = problem.gemm;
-  const Execute execute = [plan, alpha = S(g.alpha), beta = S(g.beta), has_bias = g.bias != TESSERA_BIAS_NONE](
-                              const void* const* in, void* out) {
+  const Execute execute = [plan, alpha = S(g.alpha), beta = S(g.beta), has_bias = g.bias != TESSERA_BIAS_NONE,
+                           of_b = g.is_triangle() ? 0 : 1](const void* const* in, void* out) {
     const T* const a = static_cast<const T*>(in[0]);
-    const U* const b = static_cast<const U*>(in[1]);
+    const U* const b = static_cast<const U*>(in[of_b]);
     const D* const values = static_cast<const D*>(in[2]);
     D* const d = static_cast<D*>(out);
     has_bias ? plan->execute(alpha, a, b, beta, d, bias(values)) : plan->execute(alpha, a, b, beta, d);

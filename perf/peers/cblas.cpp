@@ -33,22 +33,29 @@ class Cblas : public Competitor {
   template <class T>
   using Gemm = void(int order, int trans_a, int trans_b, Int m, Int n, Int k, T alpha, const T* a, Int lda, const T* b,
                     Int ldb, T beta, T* c, Int ldc);
+  template <class T>
+  using Syrk = void(int order, int uplo, int trans, Int n, Int k, T alpha, const T* a, Int lda, T beta, T* c, Int ldc);
 
  public:
   Cblas(std::string name, std::string version, const Library& library, const LibraryNames& names)
       : name_(std::move(name)),
         version_(std::move(version)),
         functions_(library.find<Gemm<float>>(names.of("cblas_sgemm")),
-                   library.find<Gemm<double>>(names.of("cblas_dgemm"))) {}
+                   library.find<Gemm<double>>(names.of("cblas_dgemm"))),
+        symmetric_(library.find<Syrk<float>>(names.of("cblas_ssyrk")),
+                   library.find<Syrk<double>>(names.of("cblas_dsyrk"))) {}
 
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
   std::string unsupported(const Problem& p) const override {
+    if (p.gemm.triangle == TESSERA_TRIANGLE_MIRRORED) return "it has ssyrk and dsyrk";
     return p.op != Op::gemm ? "it is a BLAS" : p.is_plain() ? "" : "it has sgemm and dgemm";
   }
+  bool computes_triangles() const override { return true; }
   Execute prepare(const Problem& p) override {
     return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) {
-      return prepare_as(std::get<Gemm<T>*>(functions_), p.gemm);
+      return p.gemm.is_triangle() ? prepare_symmetric(std::get<Syrk<T>*>(symmetric_), p.gemm)
+                                  : prepare_as(std::get<Gemm<T>*>(functions_), p.gemm);
     });
   }
 
@@ -63,8 +70,20 @@ class Cblas : public Competitor {
              Int(g.ldb), T(g.beta), static_cast<T*>(out) + l * g.stride_c, Int(g.ldc));
     };
   }
+  template <class T>
+  static Execute prepare_symmetric(Syrk<T>* syrk, const GemmShape& g) {
+    return [syrk, g](const void* const* in, void* out) {
+      constexpr int row_major = 101, lower = 122, no = 111, yes = 112;
+      for (std::int64_t l = 0; l < g.batch; ++l)
+        syrk(row_major, lower, g.trans_a ? yes : no, Int(g.n), Int(g.k), T(1),
+             static_cast<const T*>(in[0]) + l * g.stride_a, Int(g.lda), T(g.beta),
+             static_cast<T*>(out) + l * g.stride_c, Int(g.ldc));
+    };
+  }
+
   std::string name_, version_;
   std::tuple<Gemm<float>*, Gemm<double>*> functions_;
+  std::tuple<Syrk<float>*, Syrk<double>*> symmetric_;
 };
 
 }  // namespace

@@ -16,11 +16,13 @@ template <>
 struct Functions<float> {
   static constexpr auto gemm = cublasSgemm;
   static constexpr auto gemm_batched = cublasSgemmStridedBatched;
+  static constexpr auto syrk = cublasSsyrk;
 };
 template <>
 struct Functions<double> {
   static constexpr auto gemm = cublasDgemm;
   static constexpr auto gemm_batched = cublasDgemmStridedBatched;
+  static constexpr auto syrk = cublasDsyrk;
 };
 
 /// Row-major C = A B is column-major C^T = B^T A^T: the operands change platforms.
@@ -29,6 +31,8 @@ cublasStatus_t multiply(cublasHandle_t handle, const GemmShape& g, const T* a, c
   const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
   const T one = 1, beta = T(g.beta);
   const int m = int(g.n), n = int(g.m), k = int(g.k), lda = int(g.lda), ldb = int(g.ldb), ldc = int(g.ldc);
+  if (g.is_triangle())  // lower by rows is upper by columns
+    return Functions<T>::syrk(handle, CUBLAS_FILL_MODE_UPPER, op(!g.trans_a), n, k, &one, a, lda, &beta, c, ldc);
   if (g.batch == 1)
     return Functions<T>::gemm(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, a, lda, &beta, c, ldc);
   return Functions<T>::gemm_batched(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, g.stride_b, a, lda,
@@ -66,8 +70,11 @@ class Cublas : public Competitor {
     return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
   }
   std::string unsupported(const Problem& p) const override {
+    if (p.gemm.is_triangle() && (!p.is_plain() || p.gemm.batch > 1 || p.gemm.triangle == TESSERA_TRIANGLE_MIRRORED))
+      return "it has ssyrk and dsyrk";
     return p.op != Op::gemm ? "it is a BLAS" : p.gemm.has_epilogue() ? "it has no bias and no activation" : "";
   }
+  bool computes_triangles() const override { return true; }
   /// It may add up parts of sums in 16 bits, and does not say where it does.
   std::vector<Candidate> candidates(const Problem& p) override {
     return {{prepare(p), size_of(p.kind.dtype_out) == 2 ? Rounding::in_parts : Rounding::once}};
