@@ -156,7 +156,8 @@ void read_option(Product& p, const std::string& field) {
   else if (field == "prepared")
     say(p.prepared, true, field, "preparation");
   else if (field == "lower" || field == "mirrored")
-    say(p.triangle, field == "lower" ? TESSERA_TRIANGLE_LOWER : TESSERA_TRIANGLE_MIRRORED, field, "triangle");
+    say(p.triangle, tessera_triangle(field == "lower" ? TESSERA_TRIANGLE_LOWER : TESSERA_TRIANGLE_MIRRORED), field,
+        "triangle");
   else if (field == "bias")
     say(p.bias, true, field, "bias");
   else if (activation && *activation != TESSERA_ACTIVATION_NONE)
