@@ -19,13 +19,20 @@ constexpr std::int64_t kRows = 32;  ///< of a matrix, which are a thread's at a 
 /// That pass between memory and the processor: what is written is read before.
 double bytes_of(const plugin::TriangleCopy& c) { return 3.0 * c.elements() * double(plugin::size_of(c.dtype)); }
 
-/// To the other side of the diagonal by squares that fit into the first-level cache.
+/// To the other side of the diagonal by squares, through one that lies elsewhere: rows of a matrix may be apart by what
+/// puts all of a column into a few lines of the cache.
 template <class T>
 void mirror_rows(const plugin::TriangleCopy& c, T* d, std::int64_t first, std::int64_t last) {
-  for (std::int64_t column = 0; column <= first; column += kRows)
-    for (std::int64_t i = first; i < last; ++i)
-      for (std::int64_t j = column, end = std::min(column + kRows, i); j < end; ++j)
-        d[j * c.to_ld + i] = d[i * c.from_ld + j];
+  T square[kRows][kRows + 1];
+  for (std::int64_t column = 0; column <= first; column += kRows) {
+    const std::int64_t columns = std::min(kRows, c.extent - column), rows = last - first;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) square[j][i] = d[(first + i) * c.from_ld + column + j];
+    for (std::int64_t j = 0; j < columns; ++j) {
+      T* const to = d + (column + j) * c.to_ld + first;
+      for (std::int64_t i = column == first ? j + 1 : 0; i < rows; ++i) to[i] = square[j][i];
+    }
+  }
 }
 
 template <class T>
