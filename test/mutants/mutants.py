@@ -11,6 +11,7 @@ from cuda_mutants import CUDA_MUTANTS
 from distributed_mutants import DISTRIBUTED_MUTANTS
 from mpi_mutants import MPI_MUTANTS
 from plan_mutants import PLAN_MUTANTS
+from triangle_mutants import TRIANGLE_MUTANTS
 
 MUTANTS = [
     # ---- Validation
@@ -378,6 +379,7 @@ MUTANTS = [
     *CPU_GEMM_MUTANTS,
     *CUDA_MUTANTS,
     *BLAS_MUTANTS,
+    *TRIANGLE_MUTANTS,
     *DISTRIBUTED_MUTANTS,
     *MPI_MUTANTS,
     *PLAN_MUTANTS,

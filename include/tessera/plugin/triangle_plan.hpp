@@ -185,17 +185,20 @@ struct Triangles {
     const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
     typename Plans::Prices prices(machine, std::uint64_t(workspace));
     const std::vector<std::int64_t> stairs = given.one_of("stairs", ways());
+    std::vector<Way> found;
     for (const std::int64_t block : given.in_range("block", blocks, 1, most))
       for (const std::int64_t way : stairs) {
         if (way != 0 && 2 * block > p.n) continue;
         const auto parts = Plans::choose(p, block, way != 0, std::uint64_t(workspace), prices);
-        if (parts.empty()) continue;
-        const std::uint64_t used = Plans::workspace_of(p, block, parts);
-        // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
-        const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
-        list.add(
-            {{{"block", block}, {"stairs", way}, {"workspace", printed}}, Plans::seconds_of(p, machine, parts), used});
+        if (!parts.empty())
+          found.push_back({block, way, Plans::seconds_of(p, machine, parts), Plans::workspace_of(p, block, parts)});
       }
+    if (list.only_cheapest() && !found.empty()) {
+      const auto less = [](const Way& a, const Way& b) { return a.seconds < b.seconds; };
+      found = {*std::min_element(found.begin(), found.end(), less)};
+    }
+    for (const Way& way : found)
+      add(p, machine, way, given.has("workspace") ? std::uint64_t(workspace) : way.bytes, list);
   }
 
   static std::unique_ptr<Plan> make(Context& context, const GemmProblem& p, const Parameters& parameters) {
@@ -211,6 +214,24 @@ struct Triangles {
     bool known = false;
     for (const auto& entry : Register<Context, GemmProblem>::all()) known |= entry.features.stairs;
     return known ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
+  }
+
+  /// A way to cut a triangle.
+  struct Way {
+    std::int64_t block, stairs;
+    double seconds;
+    std::uint64_t bytes;
+  };
+  /// With the parts that are chosen within the workspace that its parameters tell: other algorithms than with more may
+  /// be the cheapest then.
+  static void add(const GemmProblem& p, const Machine& machine, const Way& way, std::uint64_t workspace,
+                  OfferList& list) {
+    typename Plans::Prices prices(machine, workspace);
+    const auto parts = Plans::choose(p, way.block, way.stairs != 0, workspace, prices);
+    if (parts.empty()) return;
+    list.add({{{"block", way.block}, {"stairs", way.stairs}, {"workspace", std::int64_t(workspace)}},
+              Plans::seconds_of(p, machine, parts),
+              Plans::workspace_of(p, way.block, parts)});
   }
 
   static constexpr Features kFeatures{.narrow = true, .epilogue = true, .ordered = true, .triangle = true};
