@@ -26,7 +26,7 @@ input() {
   printf '%s\n' 16.0 7 "0 1 2 3 5 9 33" 4 "0.0 1.0 0.7 -1.5" 4 "0.0 1.0 1.3 -0.5"
 }
 upper="$(tr a-z A-Z <<<"$letter")"
-{ printf "'summary.txt'\n6\n"; input "'snapshot.txt'" ""; printf '%sGEMM  T\n%sSYRK  T\n' "$upper" "$upper"; } >fortran.in
+{ printf "'summary.txt'\n6\n"; input "'snapshot.txt'" ""; printf '%s  T\n' "${upper}GEMM" "${upper}SYRK"; } >fortran.in
 { input "'snapshot.txt'" 2; printf 'cblas_%sgemm  T\ncblas_%ssyrk  T\n' "$letter" "$letter"; } >c.in
 
 # run TESTER INPUT NAME...: the calls that were computed, on stdout.

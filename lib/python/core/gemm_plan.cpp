@@ -19,9 +19,9 @@ class ProductPlan : public KeptPlan {
     std::int64_t m, n, k, batch;
     DType dtype, dtype_b, dtype_out;
     bool trans_a, trans_b;
-    int bias;       ///< tessera_bias
-    bool prepared;  ///< b
-    Triangle triangle;
+    int bias = 0;           ///< tessera_bias
+    bool prepared = false;  ///< b
+    Triangle triangle = Triangle::none;
   };
 
   ProductPlan(Place place, const tessera_gemm_desc& desc, const Form& form, const PlanOptions& options)
@@ -88,18 +88,9 @@ void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k
   const DType of_a = dtype_named(dtype, "dtype"), of_b = dtype_b.is_none() ? of_a : dtype_named(dtype_b, "dtype_b");
   require_factors(of_a, "dtype", of_b, "dtype_b");
   const DType of_out = result_type_named(out_dtype, "out_dtype", wider(of_a, of_b));
-  const ProductPlan::Form form{m,
-                               n,
-                               k,
-                               batch,
-                               of_a,
-                               of_b,
-                               of_out,
-                               trans_a,
-                               trans_b,
-                               bias_named(bias),
-                               !prepared.is_none(),
-                               triangle_named(triangle)};
+  ProductPlan::Form form{m, n, k, batch, of_a, of_b, of_out, trans_a, trans_b};
+  form.bias = bias_named(bias), form.triangle = triangle_named(triangle);
+  form.prepared = !prepared.is_none();
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
   desc.dtype_b = tessera_dtype(form.dtype_b);
   desc.dtype_d = desc.dtype_bias = tessera_dtype(form.dtype_out);
