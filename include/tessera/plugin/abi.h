@@ -29,8 +29,8 @@
 #ifndef TESSERA_PLUGIN_ABI_H
 #define TESSERA_PLUGIN_ABI_H
 
-#include <tessera/system.h>
 #include <tessera/descriptors.h>
+#include <tessera/system.h>
 #include <tessera/version.h>
 
 #ifdef __cplusplus
