@@ -29,7 +29,9 @@ struct Drawn {
 
   Drawn(Random& random, bool row_major, const GemmDesc& d)
       : desc(d), a(layout_of(d).a.span()), c(layout_of(d).c.span()) {
-    const auto scalar = [&] { return T(random.integer(0, 3) == 0 ? random.integer(-1, 1) : 2 * random.uniform()); };
+    const auto scalar = [&] {
+      return T(random.integer(0, 3) == 0 ? double(random.integer(-1, 1)) : 2 * random.uniform());
+    };
     call.layout = row_major ? kRowMajor : kColumnMajor;
     call.uplo = "LlUu"[random.integer(0, 3)];
     call.trans = d.trans_a == Transpose::no ? "Nn"[random.integer(0, 1)] : "TtCc"[random.integer(0, 3)];
