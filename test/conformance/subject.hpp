@@ -19,6 +19,9 @@
 
 namespace tessera::test {
 
+/// Of D, that a product computes.
+enum class Part { whole, triangle };
+
 /// What TESSERA_TEST_BACKEND names ("cpu", "cpu-v3", "cuda"), opened. Where it cannot be used, the running test case is
 /// skipped with the reason; if TESSERA_REQUIRE_BACKENDS names the backend, it fails.
 class Subject {
@@ -29,7 +32,7 @@ class Subject {
   /// Names of the algorithms, asked from the registry; empty for systems alone, which a backend may not know.
   std::vector<std::string> algorithms(tessera_op op) const;
   /// The same, or the one that TESSERA_TEST_ALGORITHM names: none where it is one of the other operation.
-  std::vector<std::string> tested(tessera_op op) const;
+  std::vector<std::string> tested(tessera_op op, Part part = Part::whole) const;
   /// Whether the backend must solve every case; another one may refuse the newer types, bias and activation.
   bool is_complete() const;
   std::uint64_t device_memory_bytes() const;

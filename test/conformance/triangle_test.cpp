@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("triangles of products, and nothing beside them", "[gemm][tri
   const std::string what = std::string(name_of(kDType<TestType>)) + " triangle";
   Random random("triangles " + what);
   INFO("repeat with TESSERA_TEST_SEED=" << seed());
-  std::vector<std::string> names = subject.tested(TESSERA_OP_GEMM);
+  std::vector<std::string> names = subject.tested(TESSERA_OP_GEMM, Part::triangle);
   std::map<std::string, Tally> tallies;
   names.push_back("");
   for (int i = 0, count = short_list() > 0 ? 10 : sample_of() > 1 ? 40 : 200; i < count; ++i) {

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # symbols.sh library NM FILE      exports tessera_* functions alone
-# symbols.sh blas NM FILE         exports the names of sgemm and dgemm alone, 46
+# symbols.sh blas NM FILE         exports the names of products alone, 64
 # symbols.sh objects NM FILE...   call nothing that prints or ends the process
 # symbols.sh plugins NM DIR       each plugin there exports tessera_backend_v1 and nothing else
 # symbols.sh dot_products OBJDUMP DIR   instructions that x86-64-v4 lacks stand in the functions for them alone
@@ -25,7 +25,7 @@ library() {
 blas() {
   local exported stray
   exported="$("$1" -D --defined-only "$2" | awk '{print $2, $3}')"
-  stray="$(grep -vE '^T (scipy_)?(cblas_[sd]gemm(_batch(_strided)?)?(64_|_64)?|[sd]gemm(_batch(_strided)?)?(_64)?_)$' \
+  stray="$(grep -vE '^T (scipy_)?(cblas_[sd](gemm(_batch(_strided)?)?|syrk)(64_|_64)?|[sd](gemm(_batch(_strided)?)?|syrk)(_64)?_)$' \
     <<<"$exported" || true)"
   [[ -z "$stray" ]] || fail "$2 exports more than products: $stray"
   [[ "$(wc -l <<<"$exported")" == 46 ]] || fail "$2 exports $(wc -l <<<"$exported") names: $exported"

@@ -24,6 +24,7 @@
 
 namespace tessera::plugin {
 
+/// A triangle of D: products of its blocks, copies of those on the diagonal, and of all to the other side.
 template <class Context>
 class TrianglesPlan final : public Plan {
  public:

@@ -110,6 +110,8 @@ TEST_CASE("every algorithm of products takes every type, bias and activation") {
                                                     : "D has more than 8 rows and columns: 16 x 16"));
       else if (std::string(algorithm.name) == "elementwise")
         CHECK(algorithm.why_not(p, machine) == "it is for k = 0, the product has k = 16");
+      else if (std::string(algorithm.name) == "triangles")
+        CHECK(algorithm.why_not(p, machine) == "it is for triangles of D");
       else
         CHECK(algorithm.why_not(p, machine) == "");
     }
