@@ -237,7 +237,7 @@ void Plan::run_staged(const tessera_execution& execution) {
   for (std::size_t i = 0; i < operand_count_; ++i) {
     staged_[i] = execution.operands[i];
     staged_[i].data = staging_->device_pointer(i);
-    if (reads(problem_.operands[i], execution)) staging_->upload(i, execution.operands[i].data);
+    if (reads(problem_.operands[i], execution) || staging_->keeps(i)) staging_->upload(i, execution.operands[i].data);
   }
   tessera_execution on_device = execution;
   on_device.operands = staged_.data();

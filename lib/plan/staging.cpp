@@ -10,14 +10,20 @@ Staging::Staging(const std::shared_ptr<Context>& context, const Problem& host_pr
   for (std::size_t i = 0; i < packed_.operands.size(); ++i) {
     host_.push_back(host_problem.operands[i].layout);
     const std::int64_t bytes = packed_.operands[i].layout.count() * size_of(i);
-    // The product is computed in place: D's memory holds C before. What was prepared has its own.
+    // The product is computed in place where all of D is written: its memory holds C before. What was prepared has
+    // its own.
     memory_.push_back(place(i) == i && !packed_.is_prepared(i) ? std::make_unique<DeviceMemory>(context, bytes)
                                                                : nullptr);
   }
 }
 
 std::size_t Staging::place(std::size_t operand) const {
-  return packed_.op == TESSERA_OP_GEMM && operand == Problem::kC ? Problem::kD : operand;
+  return packed_.op == TESSERA_OP_GEMM && operand == Problem::kC && !keeps(Problem::kD) ? Problem::kD : operand;
+}
+
+bool Staging::keeps(std::size_t operand) const {
+  if (packed_.op != TESSERA_OP_GEMM || operand != Problem::kD) return false;
+  return packed_.gemm.triangle == TESSERA_TRIANGLE_LOWER || packed_.gemm.triangle == TESSERA_TRIANGLE_UPPER;
 }
 
 std::int64_t Staging::size_of(std::size_t operand) const { return element_size(packed_.operands[operand].dtype); }

@@ -27,6 +27,8 @@ class Staging {
   /// What the plugin's plan takes for an operand.
   void* device_pointer(std::size_t operand) const;
   void upload(std::size_t operand, const void* host);
+  /// Whether it must be uploaded though nothing reads it: a triangle of D is written, all of it is downloaded.
+  bool keeps(std::size_t operand) const;
   /// Complete on return; elements of the host array between those of the operand are left alone.
   void download(std::size_t operand, void* host);
 

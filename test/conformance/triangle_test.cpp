@@ -65,19 +65,22 @@ class TriangleProduct {
     c_ = draw_integers<T>(random, stride_c_ * d_.batch), bias_ = draw_integers<T>(random, n);
     alpha_ = double(random.integer(-1, 2)), beta_ = double(random.integer(-1, 1));
     if (mirrored_) make_symmetric();
+    in_place_ = random.bits() % 2 == 0;
+    before_ = in_place_ ? c_ : draw_integers<T>(random, stride_c_ * d_.batch);
     expect();
   }
 
   void check(const std::string& algorithm, Tally& tally) {
-    std::vector<T> d = c_;
+    std::vector<T> d = before_;
     try {
       GemmPlan plan(subject_.context(), d_, {.algorithm = algorithm});
       if (!algorithm.empty()) subject_.check_forced(plan, algorithm);
       const Scalar<T> alpha = Scalar<T>(alpha_), beta = Scalar<T>(beta_);
+      std::vector<T>& c = in_place_ ? d : c_;
       if (d_.bias == Bias::none)
-        plan.execute(alpha, a_, b_, beta, d);
+        plan.execute(alpha, a_, b_, beta, c, d);
       else
-        plan.execute(alpha, a_, b_, beta, d, bias(bias_));
+        plan.execute(alpha, a_, b_, beta, c, d, bias(bias_));
     } catch (const Error& error) {
       if ((algorithm.empty() && subject_.is_complete()) || error.code() != ErrorCode::unsupported) throw;
       ++tally.refused[error.what()];
@@ -104,7 +107,7 @@ class TriangleProduct {
         for (std::int64_t j = 0; j < i; ++j) c_[place(item, j, i)] = c_[place(item, i, j)];
   }
   void expect() {
-    expected_ = c_;
+    expected_ = before_;
     const bool ta = d_.trans_a == Transpose::yes, tb = d_.trans_b == Transpose::yes;
     for (std::int64_t item = 0; item < d_.batch; ++item)
       for (std::int64_t i = 0; i < d_.n; ++i)
@@ -122,10 +125,10 @@ class TriangleProduct {
 
   Subject& subject_;
   GemmDesc d_;
-  bool mirrored_ = false;
+  bool mirrored_ = false, in_place_ = false;
   std::int64_t lda_, ldb_, ldc_, stride_a_, stride_b_, stride_c_;
   double alpha_, beta_;
-  std::vector<T> a_, b_, c_, bias_, expected_;
+  std::vector<T> a_, b_, c_, bias_, before_, expected_;  ///< D before, and after
 };
 
 }  // namespace

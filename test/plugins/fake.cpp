@@ -135,6 +135,7 @@ class FakeGemm : public QueuedPlan {
     for (std::int64_t l = 0; l < p_.batch; ++l)
       for (std::int64_t i = 0; i < p_.m; ++i)
         for (std::int64_t j = 0; j < p_.n; ++j) {
+          if (!p_.writes(i, j)) continue;
           const S sum = product ? sum_of(a + l * p_.stride_a, b + l * p_.stride_b, i, j) : S(0);
           const S kept = beta == S(0) ? S(0) : beta * S(c[l * p_.stride_c + i * p_.ldc + j]);
           d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
@@ -257,7 +258,7 @@ const Gemm kPlain{
        offers.add({{}, seconds(p)});
      },
      make_plain,
-     {.narrow = true, .epilogue = true, .aux = true, .ordered = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .triangle = true}},
     0};
 
 std::uint64_t bytes_of_a_split(const GemmProblem& p) { return p.compute == TESSERA_COMPUTE_STRICT ? 4096 : 32 << 20; }

@@ -50,6 +50,23 @@ TEST_CASE("host operands are staged, and only what is read is copied") {
   CHECK(c[5] == 0);
 }
 
+TEST_CASE("staged operands leave alone what D has beside a triangle") {
+  Context context("fake");
+  const float c[4] = {1, 10, 2, 3};
+  for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+    GemmPlan plan(context, {.m = 2, .n = 2, .k = 2, .triangle = triangle});
+    const bool lower = triangle == Triangle::lower;
+    for (const float beta : {0.0f, 1.0f}) {
+      float d[4] = {7, 7, 7, 7};
+      plan.execute(1, kA, kA, beta, c, d);
+      CHECK(d[0] == 7 + beta);
+      CHECK(d[1] == (lower ? 7 : 10 + 10 * beta));
+      CHECK(d[2] == (lower ? 15 + 2 * beta : 7));
+      CHECK(d[3] == 22 + 3 * beta);
+    }
+  }
+}
+
 TEST_CASE("executions allocate nothing, and everything is freed at the end") {
   Context context("fake");
   {
