@@ -36,7 +36,6 @@ struct Features {
   bool limited = false;   ///< keeps a problem's limit of multiprocessors
   bool mixed = false;     ///< takes A and B of two types; else it gets a widened copy of one of them: see OperandCopy
   bool triangle = false;  ///< computes a triangle of D, or one and its mirror image
-  bool stairs = false;    ///< computes what a triangle has beside blocks on the diagonal
 };
 
 /// Why an algorithm with these features cannot keep the limit of a problem; "" where that is not the reason.
@@ -52,7 +51,6 @@ inline std::string missing_feature(const GemmProblem& p, const Features& feature
   if (!features.epilogue && p.has_epilogue()) return "takes no bias and no activation";
   if (!features.aux && p.aux != TESSERA_AUX_NONE) return "takes no aux";
   if (!features.ordered && p.ordered) return "adds the products in an order of its own";
-  if (p.stairs > 0) return features.stairs ? "" : "computes all of D, no stairs";
   if (!features.triangle && p.triangle != TESSERA_TRIANGLE_NONE) return "computes all of D, no triangle";
   return {};
 }

@@ -59,9 +59,6 @@ struct GemmProblem {
   bool by_columns;          ///< where D's columns are the rows that it speaks of
   std::int64_t whole_n;     ///< the caller's n of the product of which this is a part; 0: it is the whole
   int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
-  /// Rows of the square blocks on the diagonal that are left out, as is all on their other side: what a lower or upper
-  /// triangle has beside them. 0: there are none. Else m and n are a multiple.
-  std::int64_t stairs = 0;
   /// Of the operand that was prepared; null: none was. Its pointer is to the matrix, where the form has that, behind
   /// which comes what an algorithm made of it.
   std::shared_ptr<const Form> form = {};

@@ -9,8 +9,7 @@
 ///                       2 2 x      1: blocks of `block` rows, 2: of twice as many ...
 ///                       2 2 1 x  what is left below has a rectangle, and a triangle of its own
 ///
-/// Diagonal blocks are computed whole beside D. Or all but them is one product, in stairs, of an algorithm that knows
-/// these, down to the last whole block.
+/// Diagonal blocks are computed whole beside D.
 #pragma once
 
 #include <tessera/plugin/problem.hpp>
@@ -70,31 +69,13 @@ inline void add_triangle(const GemmProblem& p, std::int64_t first, std::int64_t 
   add_triangle(p, first + done, rest, block, parts);
 }
 
-/// All of them, what is off the diagonal in stairs.
-inline void add_stairs(const GemmProblem& p, std::int64_t block, std::vector<TrianglePart>& parts) {
-  const std::int64_t count = p.n / block, done = count * block, rest = p.n - done;
-  add_blocks(p, 0, 0, block, block, count, block, parts);
-  GemmProblem q = p;
-  if (q.triangle == TESSERA_TRIANGLE_MIRRORED) q.triangle = TESSERA_TRIANGLE_LOWER;
-  if (q.ordered) q.whole_n = p.fixed_extent();
-  q.m = q.n = done, q.stairs = block;
-  parts.push_back({q, 0, 0, false});
-  if (rest == 0) return;
-  add_blocks(p, done, 0, rest, done, 1, 0, parts);
-  add_blocks(p, done, done, rest, rest, 1, 0, parts);
-}
-
 }  // namespace detail
 
-/// Those of a product of a triangle, with diagonal blocks of so many rows at most; in stairs where `stairs` says so and
-/// there are two whole blocks.
-inline std::vector<TrianglePart> triangle_parts(const GemmProblem& p, std::int64_t block, bool stairs) {
+/// Those of a product of a triangle, with diagonal blocks of so many rows at most.
+inline std::vector<TrianglePart> triangle_parts(const GemmProblem& p, std::int64_t block) {
   std::vector<TrianglePart> parts;
   if (p.n == 0 || p.batch == 0) return parts;
-  if (stairs && p.n >= 2 * block)
-    detail::add_stairs(p, block, parts);
-  else
-    detail::add_triangle(p, 0, p.n, block, parts);
+  detail::add_triangle(p, 0, p.n, block, parts);
   for (TrianglePart& part : parts)
     if (part.diagonal) {
       GemmProblem& q = part.problem;

@@ -47,7 +47,7 @@ class TrianglesPlan final : public Plan {
     /// That of all algorithms; null where there is none. `beside`: bytes of the limit that are taken.
     const std::pair<const Entry*, Offer>* of(const TrianglePart& part, std::uint64_t beside) {
       const GemmProblem& p = part.problem;
-      auto [place, is_new] = known_.try_emplace({p.m, p.n, p.batch, std::int64_t(part.diagonal), p.stairs});
+      auto [place, is_new] = known_.try_emplace({p.m, p.n, p.batch, std::int64_t(part.diagonal)});
       std::pair<const Entry*, Offer>& best = place->second;
       for (const Entry& entry : Register<Context, GemmProblem>::all()) {
         if (!is_new || entry.features.forced_only || !entry.why_not(p, machine_).empty()) continue;
@@ -63,16 +63,16 @@ class TrianglesPlan final : public Plan {
    private:
     const Machine& machine_;
     std::uint64_t limit_;
-    std::map<std::array<std::int64_t, 5>, std::pair<const Entry*, Offer>> known_;
+    std::map<std::array<std::int64_t, 4>, std::pair<const Entry*, Offer>> known_;
   };
 
   /// Each part by the cheapest offer within the limit; none where a part has none.
-  static std::vector<Chosen> choose(const GemmProblem& p, std::int64_t block, bool stairs,
-                                    std::uint64_t workspace_limit, Prices& prices) {
+  static std::vector<Chosen> choose(const GemmProblem& p, std::int64_t block, std::uint64_t workspace_limit,
+                                    Prices& prices) {
     const std::uint64_t beside = bytes_beside(p, block);
     std::vector<Chosen> chosen;
     if (beside > workspace_limit) return chosen;
-    for (const TrianglePart& part : triangle_parts(p, block, stairs)) {
+    for (const TrianglePart& part : triangle_parts(p, block)) {
       const auto* const best = prices.of(part, beside);
       if (best == nullptr) return {};
       chosen.push_back({part, best->first, best->second});
@@ -185,15 +185,12 @@ struct Triangles {
     const auto limit = std::int64_t((std::min)(workspace_limit, std::uint64_t(kLargest)));
     const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
     typename Plans::Prices prices(machine, std::uint64_t(workspace));
-    const std::vector<std::int64_t> stairs = given.one_of("stairs", ways());
     std::vector<Way> found;
-    for (const std::int64_t block : given.in_range("block", blocks, 1, most))
-      for (const std::int64_t way : stairs) {
-        if (way != 0 && 2 * block > p.n) continue;
-        const auto parts = Plans::choose(p, block, way != 0, std::uint64_t(workspace), prices);
-        if (!parts.empty())
-          found.push_back({block, way, Plans::seconds_of(p, machine, parts), Plans::workspace_of(p, block, parts)});
-      }
+    for (const std::int64_t block : given.in_range("block", blocks, 1, most)) {
+      const auto parts = Plans::choose(p, block, std::uint64_t(workspace), prices);
+      if (!parts.empty())
+        found.push_back({block, Plans::seconds_of(p, machine, parts), Plans::workspace_of(p, block, parts)});
+    }
     if (list.only_cheapest() && !found.empty()) {
       const auto less = [](const Way& a, const Way& b) { return a.seconds < b.seconds; };
       found = {*std::min_element(found.begin(), found.end(), less)};
@@ -204,22 +201,14 @@ struct Triangles {
 
   static std::unique_ptr<Plan> make(Context& context, const GemmProblem& p, const Parameters& parameters) {
     const std::int64_t block = parameters.at("block");
-    const bool stairs = parameters.at("stairs") != 0;
     const auto workspace = std::uint64_t(parameters.at("workspace"));
     typename Plans::Prices prices(context.machine(), workspace);
-    return std::make_unique<Plans>(context, p, block, Plans::choose(p, block, stairs, workspace, prices));
-  }
-
-  /// In blocks, and in stairs where one of the algorithms knows these.
-  static std::vector<std::int64_t> ways() {
-    bool known = false;
-    for (const auto& entry : Register<Context, GemmProblem>::all()) known |= entry.features.stairs;
-    return known ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
+    return std::make_unique<Plans>(context, p, block, Plans::choose(p, block, workspace, prices));
   }
 
   /// A way to cut a triangle.
   struct Way {
-    std::int64_t block, stairs;
+    std::int64_t block;
     double seconds;
     std::uint64_t bytes;
   };
@@ -228,9 +217,9 @@ struct Triangles {
   static void add(const GemmProblem& p, const Machine& machine, const Way& way, std::uint64_t workspace,
                   OfferList& list) {
     typename Plans::Prices prices(machine, workspace);
-    const auto parts = Plans::choose(p, way.block, way.stairs != 0, workspace, prices);
+    const auto parts = Plans::choose(p, way.block, workspace, prices);
     if (parts.empty()) return;
-    list.add({{{"block", way.block}, {"stairs", way.stairs}, {"workspace", std::int64_t(workspace)}},
+    list.add({{{"block", way.block}, {"workspace", std::int64_t(workspace)}},
               Plans::seconds_of(p, machine, parts),
               Plans::workspace_of(p, way.block, parts)});
   }

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// That blocks, and stairs, cover a triangle once.
+// That blocks, and the tiles of warpgroup, cover a triangle once.
 #include "../problems.hpp"
 #include "gemm_offers.hpp"
 
 #include <tessera/plugin/triangle_parts.hpp>
 #include <warpgroup/warpgroup.hpp>
-#include <warpgroup/warpgroup_stairs.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -24,10 +23,6 @@ namespace {
 /// How often a part computes element (i, j) of matrix `item`.
 int times_of(const plugin::TrianglePart& part, const plugin::GemmProblem& whole, std::int64_t i, std::int64_t j) {
   const plugin::GemmProblem& p = part.problem;
-  if (p.stairs > 0) {
-    const std::int64_t row = i / p.stairs, column = j / p.stairs;
-    return i < p.m && j < p.n && (p.triangle == TESSERA_TRIANGLE_LOWER ? column < row : column > row);
-  }
   int times = 0;
   const std::int64_t count = whole.batch == 1 ? p.batch : 1, apart = count > 1 ? p.stride_c / (p.ldc + 1) : 0;
   for (std::int64_t block = 0; block < count; ++block) {
@@ -37,62 +32,97 @@ int times_of(const plugin::TrianglePart& part, const plugin::GemmProblem& whole,
   return times;
 }
 
+/// A product of 16 bits whose operands are the same matrix.
+plugin::GemmProblem narrow_triangle(std::int64_t n, tessera_triangle triangle) {
+  auto p = test::product(TESSERA_BF16, n, n, n);
+  p.trans_b = true, p.ldb = n, p.triangle = triangle;
+  return p;
+}
+
 }  // namespace
 
 TEST_CASE("the parts of a triangle cover it once") {
   for (const std::int64_t n : {1, 7, 64, 65, 100, 128, 192, 200, 257})
     for (const std::int64_t block : {1, 16, 32, 64, 300})
-      for (const bool stairs : {false, true})
-        for (const tessera_triangle triangle : {TESSERA_TRIANGLE_LOWER, TESSERA_TRIANGLE_UPPER})
-          for (const std::int64_t batch : {1, 3}) {
-            CAPTURE(n, block, stairs, triangle, batch);
-            auto p = test::product(TESSERA_F32, n, n, 5);
-            p.triangle = triangle, p.batch = batch;
-            const auto parts = plugin::triangle_parts(p, block, stairs);
-            std::int64_t wrong = 0;
-            for (std::int64_t i = 0; i < n; ++i)
-              for (std::int64_t j = 0; j < n; ++j) {
-                int times = 0;
-                for (const plugin::TrianglePart& part : parts) times += times_of(part, p, i, j);
-                wrong += times != int(p.writes(i, j));
-              }
-            CHECK(wrong == 0);
-          }
-}
-
-TEST_CASE("groups of stairs have each block on their side once") {
-  for (std::uint32_t bands = 2; bands < 10; ++bands)
-    for (const std::uint32_t beside : {1u, 2u, 3u})
-      for (const bool upper : {false, true}) {
-        CAPTURE(bands, beside, upper);
-        const WarpgroupStairs stairs{bands, beside, upper};
-        const std::uint32_t all = bands * (bands - 1) / 2 * beside, of_group = (bands - 1) * beside;
-        std::vector<int> taken(bands * bands * beside);
-        for (std::uint32_t number = 0; number < all; ++number) {
-          const auto [band, column] = stairs.at(number / of_group, number % of_group);
-          REQUIRE((band < bands && column < bands * beside));
-          CHECK((upper ? column / beside > band : column / beside < band));
-          ++taken[band * bands * beside + column];
+      for (const tessera_triangle triangle : {TESSERA_TRIANGLE_LOWER, TESSERA_TRIANGLE_UPPER})
+        for (const std::int64_t batch : {1, 3}) {
+          CAPTURE(n, block, triangle, batch);
+          auto p = test::product(TESSERA_F32, n, n, 5);
+          p.triangle = triangle, p.batch = batch;
+          const auto parts = plugin::triangle_parts(p, block);
+          std::int64_t wrong = 0;
+          for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+              int times = 0;
+              for (const plugin::TrianglePart& part : parts) times += times_of(part, p, i, j);
+              wrong += times != int(p.writes(i, j));
+            }
+          CHECK(wrong == 0);
         }
-        CHECK(std::ranges::count(taken, 1) == all);
-      }
 }
 
-TEST_CASE("warpgroup computes stairs by tiles that fit into their blocks, as many as there are") {
-  auto p = test::product(TESSERA_BF16, 4096, 4096, 4096);
-  p.trans_b = true, p.ldb = 4096, p.triangle = TESSERA_TRIANGLE_LOWER, p.stairs = 512;
-  plugin::OfferList offers;
-  warpgroup_offers(p, h100(), {}, 0, offers);
-  REQUIRE(!offers.empty());
-  for (const plugin::Offer& offer : offers.all()) {
-    const WarpgroupConfig config = warpgroup_config(p, offer.parameters);
-    const std::int64_t rows = config.tile.rows * config.cluster.m, columns = config.tile.columns * config.cluster.n;
-    CHECK((p.stairs % rows == 0 && p.stairs % columns == 0));
-    CHECK(warpgroup_all_tiles(p.m, p.n, 1, config) == double(28 * (512 / rows) * (512 / columns)));
+TEST_CASE("warpgroup's tiles of a triangle: each that holds some of it once, and few others") {
+  for (const std::int64_t n : {1, 63, 64, 65, 200, 1000, 1024})
+    for (const int rows : {64, 128})
+      for (const int columns : {8, 72, 128, 256})
+        for (const int below : {1, 2})
+          for (const std::int64_t group : {1, 3})
+            for (const auto triangle : {TESSERA_TRIANGLE_LOWER, TESSERA_TRIANGLE_UPPER, TESSERA_TRIANGLE_MIRRORED}) {
+              CAPTURE(n, rows, columns, below, group, triangle);
+              const WarpgroupConfig config{true, {rows, columns}, {below, 1, 1}, 1, 1, {}, triangle};
+              const WarpgroupTriangle tiles = warpgroup_triangle(n, config, group);
+              const std::int64_t height = rows * below, down = (n + height - 1) / height,
+                                 beside = (n + columns - 1) / columns;
+              std::vector<int> taken(std::size_t(down * beside));
+              for (std::uint32_t number = 0; number < tiles.tiles(); ++number) {
+                const WarpgroupTriangle::Place place = tiles.at(number);
+                REQUIRE(place.column < beside);
+                if (!tiles.skips(place)) ++taken[std::size_t(place.row * beside + place.column)];
+              }
+              std::int64_t wrong = 0, needed = 0;
+              for (std::int64_t i = 0; i < down; ++i)
+                for (std::int64_t j = 0; j < beside; ++j) {
+                  const std::int64_t top = i * height, bottom = std::min(top + height, n) - 1, left = j * columns,
+                                     right = std::min(left + columns, n) - 1;
+                  const bool holds = triangle == TESSERA_TRIANGLE_LOWER ? bottom >= left : right >= top;
+                  needed += holds, wrong += taken[std::size_t(i * beside + j)] != int(holds);
+                }
+              CHECK(wrong == 0);
+              if (group == 1) CHECK(tiles.tiles() == needed);
+            }
+}
+
+TEST_CASE("what a part of a tile has of a triangle") {
+  const WarpgroupTriangle upper{.extent = 512, .bands = 4, .rows = 128, .upper = true},
+      lower{.extent = 512, .bands = 4, .rows = 128};
+  for (std::int64_t row = 0; row < 12; ++row)
+    for (std::int64_t column = 0; column < 12; ++column) {
+      int of_upper = 0, of_lower = 0;  // of 3 x 4 elements
+      for (std::int64_t i = row; i < row + 3; ++i)
+        for (std::int64_t j = column; j < column + 4; ++j) of_upper += i <= j, of_lower += i >= j;
+      CAPTURE(row, column);
+      CHECK(upper.misses(row, column, 3, 4) == (of_upper == 0));
+      CHECK(upper.covers(row, column, 3, 4) == (of_upper == 12));
+      CHECK(lower.misses(row, column, 3, 4) == (of_lower == 0));
+      CHECK(lower.covers(row, column, 3, 4) == (of_lower == 12));
+    }
+}
+
+TEST_CASE("warpgroup computes a triangle of 16 bits in less time than all of D, and no other") {
+  for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
+    CAPTURE(n);
+    const auto time = [&](tessera_triangle triangle) {
+      return ask(warpgroup_offers, narrow_triangle(n, triangle), h100()).cheapest().seconds;
+    };
+    const double lower = time(TESSERA_TRIANGLE_LOWER), upper = time(TESSERA_TRIANGLE_UPPER);
+    CHECK(lower < (n >= 4096 ? 0.65 : 0.9) * time(TESSERA_TRIANGLE_NONE));
+    CHECK(std::max(lower, upper) < 1.05 * std::min(lower, upper));  // other tiles reach beyond the diagonal
   }
-  auto whole = p;
-  whole.triangle = TESSERA_TRIANGLE_NONE, whole.stairs = 0;
-  plugin::OfferList full;
-  warpgroup_offers(whole, h100(), {}, 0, full);
-  CHECK(offers.cheapest().seconds < 0.6 * full.cheapest().seconds);
+  auto wide = narrow_triangle(1024, TESSERA_TRIANGLE_LOWER), large = narrow_triangle(65537, TESSERA_TRIANGLE_LOWER),
+       sliced = narrow_triangle(128, TESSERA_TRIANGLE_LOWER), other = narrow_triangle(128, TESSERA_TRIANGLE_LOWER);
+  wide.dtype_d = TESSERA_F32, other.trans_b = false, sliced.ordered = true, sliced.k = 8192;
+  CHECK(warpgroup_why_unsupported(wide, h100()) == "it computes triangles of D in f16 and bf16");
+  CHECK(warpgroup_why_unsupported(other, h100()) == "it computes triangles where one of A and B is transposed");
+  CHECK(warpgroup_why_unsupported(large, h100()) == "it computes triangles of at most 65536 rows");
+  CHECK(warpgroup_why_unsupported(sliced, h100()) == "it computes triangles in one slice of k, not in 2");
 }

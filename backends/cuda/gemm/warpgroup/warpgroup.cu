@@ -40,16 +40,19 @@ class WarpgroupPlan final : public plugin::Plan {
         merged_(warpgroup_merges_batch(product_)),
         by_copies_(warpgroup_kernels<T>().by_copies[number_of(layout_)]),
         by_elements_(warpgroup_kernels<T>().by_elements[number_of(layout_)]),
+        triangles_(warpgroup_kernels<T>().triangles[number_of(layout_)]),
         partial_bytes_(warpgroup_partial_bytes(product_, config)) {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
-    for (const WarpgroupWriting writing : writings()) {
-      if (by_elements_[int(writing)] != nullptr) prepare(by_elements_[int(writing)], shared);
-      prepare(by_copies_[int(writing)], shared);
-      // What starts early occupies other multiprocessors.
-      start_ = {problem.multiprocessors == 0 && can_start_early(by_copies_[int(writing)])};
-    }
+    for (const WarpgroupWriting writing : writings())
+      for (const bool by_elements : {true, false}) {
+        const auto kernel = kernel_of(writing, by_elements);
+        if (kernel == nullptr) continue;
+        prepare(kernel, shared);
+        // What starts early occupies other multiprocessors.
+        start_ = {problem.multiprocessors == 0 && can_start_early(kernel)};
+      }
     if (keeps()) turned_ = std::make_unique<WarpgroupPlan>(context, problem, turned_config());
     if (partial_bytes_ > 0) add_start_ = prepare_add_slices<T>();
     if (config.panels.bytes() > 0) {
@@ -86,13 +89,7 @@ class WarpgroupPlan final : public plugin::Plan {
   bool keeps() const { return sizeof(T) == 2 && !layout_.turned; }
   WarpgroupConfig turned_config() const {
     const WarpgroupPanels& panels = config_.panels;
-    return {true,
-            {128, config_.tile.rows},
-            {1, 1, config_.cluster.k},
-            1,
-            config_.split,
-            {panels.n, panels.m, 0, 0},
-            config_.stairs};
+    return {true, {128, config_.tile.rows}, {1, 1, config_.cluster.k}, 1, config_.split, {panels.n, panels.m, 0, 0}};
   }
 
   static std::size_t number_of(const WarpgroupLayout& layout) {
@@ -190,12 +187,17 @@ class WarpgroupPlan final : public plugin::Plan {
     return in_vectors && !by_elements ? kBulk : kWords;
   }
 
+  typename WarpgroupKernels<T>::Kernel kernel_of(WarpgroupWriting writing, bool by_elements) const {
+    if (config_.triangle != TESSERA_TRIANGLE_NONE) return triangles_[by_elements ? 1 : 0];
+    return (by_elements ? by_elements_ : by_copies_)[int(writing)];
+  }
+
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
+    if (config.triangle != TESSERA_TRIANGLE_NONE) return order_of_triangle(g, config);
     const WarpgroupTiles tiles = warpgroup_tiles(g.m, g.n, config);
     const std::int64_t group =
         std::min(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config), tiles.rows);
     const auto divisor = [](std::int64_t d) { return WarpgroupDivisor(std::uint32_t(d)); };
-    if (config.stairs > 0) return order_of_stairs(g, config, tiles);
     return {0,
             std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
             divisor(config.split),
@@ -208,24 +210,20 @@ class WarpgroupPlan final : public plugin::Plan {
             config.cluster,
             {}};
   }
-
-  /// A group is of the rows of a block, and has the columns of all blocks but one.
-  WarpgroupOrder order_of_stairs(const GemmArguments<T>& g, const WarpgroupConfig& config,
-                                 const WarpgroupTiles& tiles) const {
-    const std::int64_t bands = g.m / config.stairs, group = tiles.rows / bands, beside = tiles.columns / bands;
-    const auto all = std::int64_t(warpgroup_all_tiles(g.m, g.n, 1, config));
-    const auto divisor = [](std::int64_t d) { return WarpgroupDivisor(std::uint32_t(d)); };
-    return {0,
-            std::uint32_t(all * g.batch * config.split / config.cluster.k),
-            divisor(config.split),
-            std::uint32_t(tiles.rows),
-            divisor(group),
-            divisor(group),
-            divisor(group * (bands - 1) * beside),
-            divisor(all),
-            {config.cluster.m, config.cluster.n, 1},
-            config.cluster,
-            {std::uint32_t(bands), std::uint32_t(beside), product_.triangle == TESSERA_TRIANGLE_UPPER}};
+  /// Bands are narrower than elsewhere: about half of the tiles of one that are on the diagonal hold nothing.
+  WarpgroupOrder order_of_triangle(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
+    constexpr std::int64_t kFewestBands = 8;
+    const std::int64_t most = warpgroup_tiles(g.m, g.n, config).rows / kFewestBands;
+    const std::int64_t group = warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config);
+    const WarpgroupTriangle triangle =
+        warpgroup_triangle(g.m, config, std::clamp<std::int64_t>(group, 1, std::max<std::int64_t>(most, 1)));
+    const std::uint32_t tiles = triangle.tiles();
+    WarpgroupOrder order{};
+    order.units = tiles * std::uint32_t(g.batch);
+    order.of_matrix = WarpgroupDivisor(tiles);
+    order.tiles = {config.cluster.m, config.cluster.n, 1}, order.cluster = config.cluster;
+    order.triangle = triangle;
+    return order;
   }
 
   static std::int64_t per_slice(std::int64_t k, std::int64_t slices) {
@@ -267,6 +265,23 @@ class WarpgroupPlan final : public plugin::Plan {
     set_map(w, w.b, maps_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.columns, cluster.m);
   }
 
+  /// Of D, and of aux or D's other side, to bulk copies that write them.
+  void set_output_maps(WarpgroupArguments<T>& w) const {
+    constexpr auto kSize = std::int64_t(sizeof(T));
+    const GemmArguments<T>& g = w.x.g;
+    const std::int64_t neighbours = layout_.turned ? g.m : g.n, rows = layout_.turned ? g.n : g.m;
+    const auto map = [&](TensorMap& known, const void* data, std::int64_t ld, std::int64_t stride, int box_rows) {
+      const BoxedTensor tensor{data,     neighbours, rows, g.batch, ld * kSize, g.batch > 1 ? stride * kSize : 16,
+                               box_rows, int(kSize)};
+      return known.of(tensor);
+    };
+    w.box_rows = layout_.turned ? std::gcd(config_.tile.columns, 64) : 64;
+    w.d = map(map_d_, g.d.data(), g.ldd, g.stride_d, w.box_rows);
+    const Aux<T>& aux = g.finish.aux;
+    if (aux.is_stored()) w.aux = map(map_aux_, aux.data.data(), aux.ld, aux.stride, w.box_rows);
+    if (config_.triangle == TESSERA_TRIANGLE_MIRRORED) w.aux = map(map_aux_, g.d.data(), g.ldd, g.stride_d, 64);
+  }
+
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     WarpgroupArguments<T> w{};
     w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(layout_.turned ? g.m : g.n)};
@@ -281,23 +296,12 @@ class WarpgroupPlan final : public plugin::Plan {
       set_maps(w, config.tile, config.cluster);
     }
     const WarpgroupWriting how = writing(g, partial != nullptr, by_elements);
-    if (how == WarpgroupWriting::kBulk) {
-      constexpr auto kSize = std::int64_t(sizeof(T));
-      w.box_rows = layout_.turned ? std::gcd(config.tile.columns, 64) : 64;
-      const std::int64_t neighbours = layout_.turned ? g.m : g.n, rows = layout_.turned ? g.n : g.m;
-      const auto map = [&](TensorMap& known, const void* data, std::int64_t ld, std::int64_t stride) {
-        const BoxedTensor tensor{data,       neighbours, rows, g.batch, ld * kSize, g.batch > 1 ? stride * kSize : 16,
-                                 w.box_rows, int(kSize)};
-        return known.of(tensor);
-      };
-      w.d = map(map_d_, g.d.data(), g.ldd, g.stride_d);
-      if (const Aux<T>& aux = g.finish.aux; aux.is_stored()) w.aux = map(map_aux_, aux.data.data(), aux.ld, aux.stride);
-    }
+    if (how == WarpgroupWriting::kBulk) set_output_maps(w);
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, machine_, config);
     w.order.units -= std::uint32_t(tail);
     const std::int64_t blocks = warpgroup_blocks(g.m, g.n, g.batch, machine_, config);
-    launch_blocks((by_elements ? by_elements_ : by_copies_)[int(how)],
+    launch_blocks(kernel_of(how, by_elements),
                   std::min<std::int64_t>(blocks, std::int64_t(w.order.units) * config.cluster.blocks()), w);
     if (tail > 0) multiply_tail(w, tail);
     if (partial == nullptr) return;
@@ -316,7 +320,7 @@ class WarpgroupPlan final : public plugin::Plan {
     w.order.first = w.order.units * unsigned(cluster.blocks());
     w.order.units = unsigned(tiles * cluster.blocks());
     w.order.cluster = {1, 1, int(config_.tail)};
-    launch_blocks(by_copies_[int(WarpgroupWriting::kSlices)], std::int64_t(w.order.units) * config_.tail, w);
+    launch_blocks(kernel_of(WarpgroupWriting::kSlices, false), std::int64_t(w.order.units) * config_.tail, w);
   }
 
   void launch_blocks(typename WarpgroupKernels<T>::Kernel kernel, std::int64_t blocks,
@@ -343,6 +347,7 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupLayout layout_;
   bool merged_;
   const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
+  const std::array<typename WarpgroupKernels<T>::Kernel, 2>& triangles_;
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
   mutable std::array<TensorMap, 3> maps_a_, maps_b_;  ///< of a step, of two, and of the last tile's
@@ -377,7 +382,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      why_unsupported,
      warpgroup_offers,
      make_warpgroup,
-     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .limited = true, .stairs = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .limited = true, .triangle = true}},
     0};
 
 }  // namespace

@@ -220,7 +220,8 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
       if (const bool reads_c = g.beta != Scalar<T>(0); reads_c || g.finish.aux.is_read()) {
         using Input = WarpgroupInput<T, Shape::Place::kTurned>;
         const WarpgroupPart part = part_of_tile();
-        (reads_c ? Input::c(memory, g, part) : Input::aux(memory, g, part)).begin(kBulk);
+        if (!Shape::kTriangle || !part.is_missed(w.order.triangle))
+          (reads_c ? Input::c(memory, g, part) : Input::aux(memory, g, part)).begin(kBulk);
       }
     if (turns) turn.wait();
     const auto multiply = [&]<int kColumns>() {
@@ -251,7 +252,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
         cluster_sync();
       }
     } else
-      write_tile<kWriting, typename Shape::Place>(memory, sums, w, part, bias, shared_bias);
+      write_tile<kWriting, Shape>(memory, sums, w, part, bias, shared_bias);
     work = work_at<Shape>(w, unit + step, rank);
   }
   if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
@@ -348,12 +349,24 @@ constexpr typename WarpgroupKernels<T>::ByWriting warpgroup_kernels_by_writing()
           warpgroup_kernel<T, Shape, kPairs>(), warpgroup_kernel<T, Shape, kSlices>()};
 }
 
+/// By whether they read operands element by element.
+template <class T, WarpgroupLayout kLayout>
+constexpr std::array<typename WarpgroupKernels<T>::Kernel, 2> warpgroup_triangle_kernels() {
+  constexpr auto kBulk = WarpgroupWriting::kBulk;
+  if constexpr (warpgroup_has_triangles<T>(kLayout))
+    return {gemm_warpgroup_kernel<T, WarpgroupShape<T, kLayout, false, true>, kBulk>,
+            gemm_warpgroup_kernel<T, WarpgroupShape<T, kLayout, true, true>, kBulk>};
+  else
+    return {nullptr, nullptr};
+}
+
 template <class T>
 const WarpgroupKernels<T>& warpgroup_kernels() {
   static constexpr WarpgroupKernels<T> kKernels = []<std::size_t... kLayout>(std::index_sequence<kLayout...>) {
     constexpr auto& kLayouts = kWarpgroupLayouts<T>;
     return WarpgroupKernels<T>{{warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], false>>()...},
-                               {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], true>>()...}};
+                               {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], true>>()...},
+                               {warpgroup_triangle_kernels<T, kLayouts[kLayout]>()...}};
   }
   (std::make_index_sequence<kWarpgroupLayouts<T>.size()>{});
   return kKernels;

@@ -8,6 +8,7 @@
 #include "../../machine.hpp"
 #include "../../vector_access.hpp"
 #include "warpgroup_tiles.hpp"
+#include "warpgroup_triangle.hpp"
 
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/offers.hpp>
@@ -98,7 +99,7 @@ struct WarpgroupConfig {
   std::int64_t tail = 1;
   std::int64_t split = 1;  ///< slices of k, whose sums are added in order, in a cluster or by another kernel
   WarpgroupPanels panels{};
-  std::int64_t stairs = 0;  ///< that of the problem: rows of the blocks on the diagonal that are left out
+  tessera_triangle triangle = TESSERA_TRIANGLE_NONE;  ///< of the product that is computed
 };
 
 /// Bytes of the slices' sums; 0 for one slice, and in a cluster.
@@ -110,8 +111,8 @@ struct WarpgroupTiles {
 };
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
 
-/// Whether clusters' tiles, as the product is computed and as it is turned, fit into the stairs' blocks.
-bool warpgroup_fits_stairs(const WarpgroupConfig& config);
+/// A triangle of m x m elements by clusters' tiles, of which `group` rows are taken side by side.
+WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t group);
 
 /// The clusters' tiles of all matrices, and their slices that are another cluster's work.
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config);

@@ -7,13 +7,12 @@
 #pragma once
 
 #include "../slices.cuh"
-#include "warpgroup_stairs.hpp"
 #include "warpgroup_tiles.hpp"
+#include "warpgroup_triangle.hpp"
 
 #include <cuda.h>
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
 namespace tessera::cuda {
@@ -35,18 +34,6 @@ struct WarpgroupMap {
   }
 };
 
-/// What numbers below 2^31 are divided by, known to the host: a multiplication where blocks begin (H. S. Warren,
-/// Hacker's Delight, 10-9). From 1 on.
-struct WarpgroupDivisor {
-  std::uint32_t divisor = 1, factor = 1, shift = 0;
-
-  constexpr WarpgroupDivisor() = default;
-  constexpr explicit WarpgroupDivisor(std::uint32_t d)
-      : divisor(d),
-        factor(std::uint32_t(((std::uint64_t(1) << std::bit_width(d - 1)) - d << 32) / d + 1)),
-        shift(std::uint32_t(std::bit_width(d - 1))) {}
-};
-
 /// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in
 /// groups of `group` rows of them, in a group down the rows first: clusters that run at a time read few rows and
 /// columns.
@@ -58,7 +45,7 @@ struct WarpgroupOrder {
   WarpgroupDivisor of_group, of_matrix;  ///< tiles
   WarpgroupCluster tiles;                ///< by which tiles are numbered: those of a cluster, as a rule; powers of two
   WarpgroupCluster cluster;              ///< of the launch
-  WarpgroupStairs stairs;
+  WarpgroupTriangle triangle;            ///< whose tiles are numbered, where there is one
 };
 
 /// How a kernel writes D: of 16 bits by bulk copies, or in words, from any address; of f32, and sums of slices, in
@@ -86,6 +73,12 @@ template <>
 inline constexpr std::array<WarpgroupLayout, 3> kWarpgroupLayouts<float>{
     {{true, true, false}, {false, true, false}, {false, true, true}}};
 
+/// Whether there are kernels for triangles: of a matrix and its transpose, D being written by boxes, and turned.
+template <class T>
+constexpr bool warpgroup_has_triangles(const WarpgroupLayout& layout) {
+  return sizeof(T) == 2 && layout.turned && layout.k_major_a == layout.k_major_b;
+}
+
 /// Instructions read operands of 4 bytes from shared memory where they are K-major alone: another A goes by registers.
 template <class T>
 constexpr bool warpgroup_has_fragments(const WarpgroupLayout& layout) {
@@ -96,14 +89,14 @@ constexpr bool warpgroup_has_fragments(const WarpgroupLayout& layout) {
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
-  CUtensorMap d, aux;  ///< where bulk copies write them
+  CUtensorMap d, aux;  ///< where bulk copies write them; of a mirrored triangle, which has no aux, D's other side
   SlicedArguments<T> x;
   WarpgroupOrder order;
   WarpgroupTile tile;
   int stages;                    ///< of the ring,
   int stage_steps;               ///< steps of k of one,
   std::uint32_t stage_distance;  ///< and bytes
-  int box_rows;                  ///< of D, that a bulk copy writes
+  int box_rows;                  ///< of D, that a bulk copy writes; 0: none does
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
@@ -117,6 +110,9 @@ struct WarpgroupKernels {
   /// They read operands at any address, element by element, and share none of them in clusters. None writes by bulk
   /// copies.
   ByLayout by_elements;
+  /// Those for triangles, by whether they read operands element by element. They write by bulk copies where
+  /// w.box_rows > 0, and what is on the diagonal in words.
+  std::array<std::array<Kernel, 2>, kWarpgroupLayouts<T>.size()> triangles;
 };
 
 template <class T>

@@ -86,10 +86,9 @@ double warpgroup_held(const Machine& machine, const WarpgroupCluster& cluster) {
 }
 
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
+  if (config.triangle != TESSERA_TRIANGLE_NONE) return double(warpgroup_triangle(m, config, 1).tiles()) * double(batch);
   const WarpgroupTiles tiles = warpgroup_tiles(m, n, config);
-  const double bands = config.stairs > 0 ? double(m / config.stairs) : 0.0;  // of as many blocks each
-  const double share = config.stairs > 0 ? (bands - 1.0) / (2.0 * bands) : 1.0;
-  return std::round(double(tiles.rows) * double(tiles.columns) * share) * double(batch);
+  return double(tiles.rows) * double(tiles.columns) * double(batch);
 }
 double warpgroup_units(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
   return warpgroup_all_tiles(m, n, batch, config) * double(config.split / config.cluster.k);
@@ -107,9 +106,15 @@ WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupCo
           ceil_div(n, std::int64_t(config.tile.columns) * config.cluster.n)};
 }
 
-bool warpgroup_fits_stairs(const WarpgroupConfig& config) {
-  const std::int64_t rows = config.tile.rows * config.cluster.m, columns = config.tile.columns * config.cluster.n;
-  return config.stairs % rows == 0 && config.stairs % columns == 0 && config.stairs % 128 == 0;
+WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t group) {
+  const std::int64_t rows = config.tile.rows * config.cluster.m;
+  return {.extent = std::uint32_t(m),
+          .bands = std::uint32_t(ceil_div(m, rows * group)),
+          .group = std::uint32_t(group),
+          .rows = std::uint32_t(rows),
+          .columns = WarpgroupDivisor(std::uint32_t(config.tile.columns * config.cluster.n)),
+          .upper = config.triangle != TESSERA_TRIANGLE_LOWER,
+          .mirrored = config.triangle == TESSERA_TRIANGLE_MIRRORED};
 }
 
 std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config) {

@@ -34,6 +34,7 @@ constexpr double kMostUnits = 0x7fffffff;  ///< of a launch: see WarpgroupDiviso
 /// Panels are whole lines of 128 bytes.
 constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
+constexpr std::int64_t kMostTriangle = 65536;  ///< a tile is searched for band by band
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
 
 /// The names of parameters that are about rows and columns of D: a turned product has them exchanged.
@@ -110,14 +111,33 @@ std::vector<std::int64_t> columns_to_try(const GemmProblem& p, const Machine& ma
   return columns;
 }
 
+/// The same for a triangle: the usual ones, and those whose tiles just fill a few waves.
+std::vector<std::int64_t> columns_of_triangle(const GemmProblem& p, const Machine& machine, std::int64_t rows) {
+  constexpr int kMostWaves = 4;
+  const std::int64_t unit = warpgroup_column_unit(p);
+  std::vector<std::int64_t> columns{256, 192, 128, 64};
+  int waves = kMostWaves;
+  for (std::int64_t n = unit; n <= WarpgroupTile::kMostColumns; n += unit) {
+    const WarpgroupConfig config{true, {int(rows), int(n)}, {}, 1, 1, {}, p.triangle};
+    const double tiles = warpgroup_all_tiles(p.m, p.n, p.batch, config);
+    if (tiles > double(waves) * machine.multiprocessors) continue;
+    columns.push_back(n);
+    while (waves > 0 && tiles <= double(waves) * machine.multiprocessors) --waves;
+  }
+  std::ranges::sort(columns, std::greater{});
+  columns.erase(std::ranges::unique(columns).begin(), columns.end());
+  return columns;
+}
+
 std::vector<WarpgroupTile> tiles_to_try(const GemmProblem& p, const Machine& machine,
                                         const plugin::GivenParameters& given, const SideNames& names) {
   std::vector<std::int64_t> allowed;
   const std::int64_t unit = warpgroup_column_unit(p);
   for (std::int64_t n = unit; n <= WarpgroupTile::kMostColumns; n += unit) allowed.push_back(n);
+  const auto columns = p.triangle == TESSERA_TRIANGLE_NONE ? columns_to_try : columns_of_triangle;
   std::vector<WarpgroupTile> tiles;
   for (const std::int64_t rows : given.one_of(names.m, kRows))
-    for (const std::int64_t n : given.one_of(names.n, columns_to_try(p, machine, rows), allowed))
+    for (const std::int64_t n : given.one_of(names.n, columns(p, machine, rows), allowed))
       tiles.push_back({int(rows), int(n)});
   return tiles;
 }
@@ -154,6 +174,16 @@ std::int64_t ordered_slices(const GemmProblem& p) {
   return std::clamp<std::int64_t>(p.k / shortest, 1, most);
 }
 
+/// Why it does not compute the triangle that a product asks for.
+std::string why_no_triangle(const GemmProblem& p) {
+  if (p.triangle == TESSERA_TRIANGLE_NONE) return {};
+  if (plugin::size_of(p.dtype_d) != 2) return "it computes triangles of D in f16 and bf16";
+  if (p.trans_a == p.trans_b) return "it computes triangles where one of A and B is transposed";
+  if (p.n > kMostTriangle) return "it computes triangles of at most " + std::to_string(kMostTriangle) + " rows";
+  const std::int64_t slices = p.ordered ? ordered_slices(p) : 1;
+  return slices == 1 ? "" : "it computes triangles in one slice of k, not in " + std::to_string(slices);
+}
+
 /// How k is cut, and what blocks of a cluster have in common.
 struct Cut {
   std::int64_t split;
@@ -174,10 +204,9 @@ std::vector<Cut> cuts_to_try(const GemmProblem& p, const plugin::GivenParameters
 /// None, and as many slices of the tiles that are left over as the device has room for.
 std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config,
                                        const plugin::GivenParameters& given) {
-  if (p.ordered) return {given.in_range("tail", 1, 1, 1)};
+  if (p.ordered || p.triangle != TESSERA_TRIANGLE_NONE) return {given.in_range("tail", 1, 1, 1)};
   std::vector<std::int64_t> fit{1};
-  const WarpgroupConfig tailed{config.turned, config.tile,   config.cluster, 2,
-                               config.split,  config.panels, config.stairs};
+  const WarpgroupConfig tailed{config.turned, config.tile, config.cluster, 2, config.split, config.panels};
   const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
   const std::int64_t steps = warpgroup_steps(p);
   if (config.split == 1 && tiles > 0 && p.multiprocessors == 0)
@@ -198,7 +227,8 @@ std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& mach
 std::vector<std::int64_t> turns_to_try(const GemmProblem& problem, const plugin::GivenParameters& given) {
   if (warpgroup_in_tf32(problem)) return {warpgroup_turns(problem) ? 1 : 0};
   static constexpr std::array<std::int64_t, 2> kBoth{1, 0};
-  const std::span<const std::int64_t> allowed = std::span(kBoth).first(warpgroup_may_keep(problem) ? 2 : 1);
+  const bool both = warpgroup_may_keep(problem) && problem.triangle == TESSERA_TRIANGLE_NONE;
+  const std::span<const std::int64_t> allowed = std::span(kBoth).first(both ? 2 : 1);
   const bool tile_given = given.has("tile_m") || given.has("tile_n");
   return given.one_of("turned", allowed.first(tile_given ? 1 : allowed.size()), allowed);
 }
@@ -224,8 +254,8 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
     std::erase_if(tiles, [](const WarpgroupTile& tile) { return tile.columns == 64 || tile.columns == 128; });
   for (const WarpgroupTile& tile : tiles)
     for (const auto& [split, cluster] : cuts) {
-      const WarpgroupConfig config{turned, tile, cluster, 1, split, panels, p.stairs};
-      if (p.stairs > 0 && !(whole && split == cluster.k && warpgroup_fits_stairs(config))) continue;
+      const WarpgroupConfig config{turned, tile, cluster, 1, split, panels, p.triangle};
+      if (p.triangle != TESSERA_TRIANGLE_NONE && !(whole && split == 1)) continue;
       const double blocks = cluster.blocks(), all = blocks * warpgroup_units(p.m, p.n, p.batch, config);
       if (!can_share(p, tile, cluster) || blocks > machine.multiprocessors || all > kMostUnits) continue;
       // A cluster's slices are of one tile, and there is no use for others where tiles are many.
@@ -235,7 +265,7 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
       if (panels.bytes() + partial > workspace_limit) continue;
       if ((keeps || !whole) && partial > 0) continue;  // no kernel writes them, or they are of all panels
       for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
-        const WarpgroupConfig tailed{turned, tile, cluster, tail, split, panels, p.stairs};
+        const WarpgroupConfig tailed{turned, tile, cluster, tail, split, panels, p.triangle};
         found.push_back({tailed, warpgroup_seconds(product, machine, tailed)});
       }
     }
@@ -293,7 +323,7 @@ WarpgroupConfig warpgroup_config(const GemmProblem& problem, const plugin::Param
           parameters.at("tail"),
           parameters.at("split"),
           panels,
-          p.stairs};
+          p.triangle};
 }
 
 std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machine) {
@@ -307,6 +337,7 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
   if (const std::int64_t slices = ordered_slices(p); p.ordered && p.multiprocessors > 0 && p.multiprocessors < slices)
     return "ordered sums of this n and k have " + std::to_string(slices) +
            " slices, each of which needs a multiprocessor: sm_limit must be at least as many";
+  if (std::string why = why_no_triangle(p); !why.empty()) return why;
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
     return "m, n, k or batch is not below " + std::to_string(kMostExtent);
   if (std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostDistance) return {};

@@ -18,12 +18,8 @@ namespace tessera::cuda {
 struct WarpgroupWork {
   GemmTile tile;
   int slice;
-  int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0
+  int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0 or the tile is none of a triangle's
 };
-
-__device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const WarpgroupDivisor& by) {
-  return (__umulhi(number, by.factor) + number) >> by.shift;
-}
 
 /// `unit`: from 0 on; `rank`: of the block in its cluster.
 template <class Shape, class T>
@@ -39,29 +35,34 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w,
     slice = number - tile * order.slices.divisor, number = tile;
   }
   const std::uint32_t matrix = quotient(number, order.of_matrix), in_matrix = number - matrix * order.of_matrix.divisor;
-  const std::uint32_t group = quotient(in_matrix, order.of_group);
-  const std::uint32_t in_group = in_matrix - group * order.of_group.divisor;
-  std::uint32_t first_row = group * order.group.divisor;
-  const WarpgroupDivisor& height = first_row + order.group.divisor > order.rows ? order.last_group : order.group;
-  std::uint32_t in_row = quotient(in_group, height);
-  const std::uint32_t in_column = in_group - in_row * height.divisor;
-  if (order.stairs.bands > 0) {
-    const WarpgroupStairs::Place place = order.stairs.at(group, in_row);
-    first_row = place.band * order.group.divisor, in_row = place.column;
+  WarpgroupTriangle::Place place;
+  bool skips = false;
+  if constexpr (Shape::kTriangle) {
+    place = order.triangle.at(in_matrix);
+    skips = order.triangle.skips(place);
+  } else {
+    const std::uint32_t group = quotient(in_matrix, order.of_group);
+    const std::uint32_t in_group = in_matrix - group * order.of_group.divisor, first_row = group * order.group.divisor;
+    const WarpgroupDivisor& height = first_row + order.group.divisor > order.rows ? order.last_group : order.group;
+    const std::uint32_t in_row = quotient(in_group, height);
+    place = {first_row + in_group - in_row * height.divisor, in_row};
   }
-  const std::uint32_t row = (first_row + in_column) * below + (in_cluster & (below - 1));
-  const std::uint32_t column = in_row * beside + (in_cluster >> (__ffs(int(below)) - 1));
+  const std::uint32_t row = place.row * below + (in_cluster & (below - 1));
+  const std::uint32_t column = place.column * beside + (in_cluster >> (__ffs(int(below)) - 1));
   const std::int64_t first = slice * k_per_slice, left = k - first, ks = left < k_per_slice ? left : k_per_slice;
   return {{std::int64_t(row) * w.tile.rows, std::int64_t(column) * w.tile.columns, matrix},
           int(slice),
           int(first / Shape::kDepth),
-          ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : int(k > 0)};
+          skips    ? 0
+          : ks > 0 ? int(ceil_div(ks, Shape::kDepth))
+                   : int(k > 0)};
 }
 
-/// kSingle: operands are read element by element.
-template <class T, WarpgroupLayout kLayout, bool kSingleValue>
+/// kSingle: operands are read element by element. kTriangle: of a triangle, in kernels of their own, since others would
+/// have fewer registers.
+template <class T, WarpgroupLayout kLayout, bool kSingleValue, bool kTriangleValue = false>
 struct WarpgroupShape {
-  static constexpr bool kSingle = kSingleValue;
+  static constexpr bool kSingle = kSingleValue, kTriangle = kTriangleValue;
   static constexpr int kN = WarpgroupTile::kMostColumns, kUnit = kSingle ? 64 : WarpgroupTile::column_unit(sizeof(T));
   static constexpr int kDepth = WarpgroupTile::depth(sizeof(T)), kConsumers = WarpgroupTile::kConsumers;
   /// Registers of a thread that loads, and of one that multiplies.
