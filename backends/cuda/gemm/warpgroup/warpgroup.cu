@@ -177,6 +177,7 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupWriting writing(const GemmArguments<T>& g, bool to_partial, bool by_elements) const {
     using enum WarpgroupWriting;
     if (config_.cluster.k > 1) return kSlices;
+    if (config_.triangle != TESSERA_TRIANGLE_NONE) return kWords;
     if (to_partial || g.d.wide()) return kPairs;
     // Bulk copies write whole vectors: beside D, too, where a row of it ends within one.
     const Aux<T>& aux = g.finish.aux;
@@ -265,23 +266,6 @@ class WarpgroupPlan final : public plugin::Plan {
     set_map(w, w.b, maps_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.columns, cluster.m);
   }
 
-  /// Of D, and of aux or D's other side, to bulk copies that write them.
-  void set_output_maps(WarpgroupArguments<T>& w) const {
-    constexpr auto kSize = std::int64_t(sizeof(T));
-    const GemmArguments<T>& g = w.x.g;
-    const std::int64_t neighbours = layout_.turned ? g.m : g.n, rows = layout_.turned ? g.n : g.m;
-    const auto map = [&](TensorMap& known, const void* data, std::int64_t ld, std::int64_t stride, int box_rows) {
-      const BoxedTensor tensor{data,     neighbours, rows, g.batch, ld * kSize, g.batch > 1 ? stride * kSize : 16,
-                               box_rows, int(kSize)};
-      return known.of(tensor);
-    };
-    w.box_rows = layout_.turned ? std::gcd(config_.tile.columns, 64) : 64;
-    w.d = map(map_d_, g.d.data(), g.ldd, g.stride_d, w.box_rows);
-    const Aux<T>& aux = g.finish.aux;
-    if (aux.is_stored()) w.aux = map(map_aux_, aux.data.data(), aux.ld, aux.stride, w.box_rows);
-    if (config_.triangle == TESSERA_TRIANGLE_MIRRORED) w.aux = map(map_aux_, g.d.data(), g.ldd, g.stride_d, 64);
-  }
-
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     WarpgroupArguments<T> w{};
     w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(layout_.turned ? g.m : g.n)};
@@ -296,7 +280,18 @@ class WarpgroupPlan final : public plugin::Plan {
       set_maps(w, config.tile, config.cluster);
     }
     const WarpgroupWriting how = writing(g, partial != nullptr, by_elements);
-    if (how == WarpgroupWriting::kBulk) set_output_maps(w);
+    if (how == WarpgroupWriting::kBulk) {
+      constexpr auto kSize = std::int64_t(sizeof(T));
+      w.box_rows = layout_.turned ? std::gcd(config.tile.columns, 64) : 64;
+      const std::int64_t neighbours = layout_.turned ? g.m : g.n, rows = layout_.turned ? g.n : g.m;
+      const auto map = [&](TensorMap& known, const void* data, std::int64_t ld, std::int64_t stride) {
+        const BoxedTensor tensor{data,       neighbours, rows, g.batch, ld * kSize, g.batch > 1 ? stride * kSize : 16,
+                                 w.box_rows, int(kSize)};
+        return known.of(tensor);
+      };
+      w.d = map(map_d_, g.d.data(), g.ldd, g.stride_d);
+      if (const Aux<T>& aux = g.finish.aux; aux.is_stored()) w.aux = map(map_aux_, aux.data.data(), aux.ld, aux.stride);
+    }
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, machine_, config);
     w.order.units -= std::uint32_t(tail);

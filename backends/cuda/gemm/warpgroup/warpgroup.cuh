@@ -352,10 +352,10 @@ constexpr typename WarpgroupKernels<T>::ByWriting warpgroup_kernels_by_writing()
 /// By whether they read operands element by element.
 template <class T, WarpgroupLayout kLayout>
 constexpr std::array<typename WarpgroupKernels<T>::Kernel, 2> warpgroup_triangle_kernels() {
-  constexpr auto kBulk = WarpgroupWriting::kBulk;
+  constexpr auto kWords = WarpgroupWriting::kWords;
   if constexpr (warpgroup_has_triangles<T>(kLayout))
-    return {gemm_warpgroup_kernel<T, WarpgroupShape<T, kLayout, false, true>, kBulk>,
-            gemm_warpgroup_kernel<T, WarpgroupShape<T, kLayout, true, true>, kBulk>};
+    return {gemm_warpgroup_kernel<T, WarpgroupShape<T, kLayout, false, true>, kWords>,
+            gemm_warpgroup_kernel<T, WarpgroupShape<T, kLayout, true, true>, kWords>};
   else
     return {nullptr, nullptr};
 }

@@ -28,15 +28,10 @@ struct WarpgroupPart {
   int columns;              ///< that exist, from the tile's first on
   int slice;
 
-  /// Whether it has no elements of a triangle, or no others.
+  /// Whether it has no elements of a triangle.
   __device__ bool is_missed(const WarpgroupTriangle& triangle) const {
-    return triangle.misses(first, tile.column, kRows, columns);
+    return triangle.misses(first, tile.column, 64, columns);
   }
-  __device__ bool is_covered(const WarpgroupTriangle& triangle) const {
-    return triangle.covers(first, tile.column, kRows, columns);
-  }
-
-  static constexpr int kRows = 64;
 };
 
 /// Columns whose sums' registers a loop selects at a time: half a box.
@@ -55,6 +50,9 @@ class WarpgroupBox {
   __device__ __forceinline__ unsigned char* line(int number) const { return memory_ + number * 128; }
   __device__ __forceinline__ std::uint32_t word(int line, int element) const {
     return *reinterpret_cast<const std::uint32_t*>(memory_ + swizzled(line, element / 8) + element % 8 * 2);
+  }
+  __device__ __forceinline__ std::uint16_t bits(int line, int element) const {
+    return *reinterpret_cast<const std::uint16_t*>(memory_ + swizzled(line, element / 8) + element % 8 * 2);
   }
   /// The `part`th 16 bytes of a line.
   __device__ __forceinline__ uint4 vector(int line, int part) const {
@@ -236,19 +234,14 @@ template <class T>
 struct WarpgroupOutput {
   Elements<T> matrices;
   std::int64_t ld, stride;  ///< the stride: of the batch
-  const CUtensorMap* map;   ///< where bulk copies write it,
-  int box_rows;             ///< so many rows at a time
+  const CUtensorMap* map;   ///< where bulk copies write it
 
   static __device__ __forceinline__ WarpgroupOutput d(const WarpgroupArguments<T>& w) {
-    return {w.x.g.d, w.x.g.ldd, w.x.g.stride_d, &w.d, w.box_rows};
-  }
-  /// The other side of D, of a turned product: its elements lie as they are in the product.
-  static __device__ __forceinline__ WarpgroupOutput mirrored(const WarpgroupArguments<T>& w) {
-    return {w.x.g.d, w.x.g.ldd, w.x.g.stride_d, &w.aux, WarpgroupBox<false>::kLines};
+    return {w.x.g.d, w.x.g.ldd, w.x.g.stride_d, &w.d};
   }
   static __device__ __forceinline__ WarpgroupOutput aux(const WarpgroupArguments<T>& w) {
     const Aux<T>& aux = w.x.g.finish.aux;
-    return {aux.data, aux.ld, aux.stride, &w.aux, w.box_rows};
+    return {aux.data, aux.ld, aux.stride, &w.aux};
   }
 };
 
@@ -296,62 +289,45 @@ __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T
     if (!copies) continue;
     const int column = int(part.tile.column) + first, lines = kTurned ? min(kLines, part.columns - first) : kLines;
 #pragma unroll 1
-    for (int line = warp * to.box_rows; line < lines; line += 4 * to.box_rows)
+    for (int line = warp * w.box_rows; line < lines; line += 4 * w.box_rows)
       store_box(*to.map, shared_address(box.line(line)), kTurned ? int(part.first) : column,
                 line + (kTurned ? column : int(part.first)), int(part.tile.batch));
     stores_commit();
   }
 }
 
-/// Those elements of a line of D that are of a triangle, of a turned product as it lies or of its other side: up to the
-/// diagonal, or from there on. `diagonal`: where that is.
-__device__ __forceinline__ void cut_line(const WarpgroupTriangle& triangle, bool turned, std::int64_t diagonal,
-                                         int& begin, int& end) {
-  if (triangle.upper == turned)
-    end = int(max(min(diagonal + 1, std::int64_t(end)), std::int64_t(0)));
-  else
-    begin = int(min(max(diagonal, std::int64_t(0)), std::int64_t(end)));
-}
-
 /// Rows of 16 bits that begin anywhere: pairs from the first element at a multiple of 4 bytes on, and what that leaves
-/// one by one. kTriangle: what belongs to that.
-template <bool kTurned, bool kTriangle, class T, int kSums>
+/// one by one. The product is turned.
+template <class T, int kSums>
 __device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                            const WarpgroupArguments<T>& w, const WarpgroupOutput<T>& out,
-                                            const WarpgroupPart& part) {
-  using Box = WarpgroupBox<kTurned>;
+                                            const WarpgroupOutput<T>& out, std::int64_t m, const WarpgroupPart& part) {
+  using Box = WarpgroupBox<true>;
   constexpr int kLines = Box::kLines;
   const int warp = int(threadIdx.x) % 128 / 32, element = int(threadIdx.x) % 32 * 2;
-  const int rows = int(min(w.x.g.m - part.first, std::int64_t(kLines)));
+  const int length = int(min(m - part.first, std::int64_t(64)));
   auto* const at_part = reinterpret_cast<std::uint16_t*>(out.matrices.elements()) + part.tile.batch * out.stride +
-                        (kTurned ? part.tile.column * out.ld + part.first : part.first * out.ld + part.tile.column);
-  const std::int64_t diagonal = kTurned ? part.tile.column - part.first : part.first - part.tile.column;
+                        part.tile.column * out.ld + part.first;
 #pragma unroll
   for (int first = 0; first < 2 * kSums; first += kLines) {
     if (first >= part.columns) return;
     // Two places in turns: who lays out has seen that all have read what was there two boxes before.
     const Box box(memory, first / kLines % 2);
     if (first == 0) warpgroup_sync();
-    box.template put<T>(sums + first / 2);
+    box.put<T>(sums + first / 2);
     warpgroup_sync();
-    const int columns = min(kLines, part.columns - first), lines = kTurned ? columns : rows;
+    const int lines = min(kLines, part.columns - first);
 #pragma unroll 4
     for (int line = warp; line < lines; line += 4) {
-      std::uint16_t* const to = at_part + (kTurned ? (first + line) * out.ld : line * out.ld + first);
-      int begin = 0, end = kTurned ? rows : columns;
-      if constexpr (kTriangle)
-        cut_line(w.order.triangle, kTurned, diagonal + line + (kTurned ? first : -first), begin, end);
+      std::uint16_t* const to = at_part + (first + line) * out.ld;
       const int odd = int(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), at = element + odd;
       const std::uint32_t low = box.word(line, element);
       const std::uint32_t high = box.word(line, element + 2 < 64 ? element + 2 : element);
       const std::uint32_t pair = odd != 0 ? __funnelshift_r(low, high, 16) : low;
-      if (at >= begin && at + 1 < end)
+      if (at + 1 < length)
         *reinterpret_cast<std::uint32_t*>(to + at) = pair;
-      else if (at >= begin && at < end)
+      else if (at < length)
         to[at] = std::uint16_t(pair);
-      else if (kTriangle && at + 1 == begin && at + 1 < end)
-        to[at + 1] = std::uint16_t(pair >> 16);
-      if (odd != 0 && element == 0 && begin == 0 && end > 0) to[0] = std::uint16_t(low);
+      if (odd != 0 && element == 0) to[0] = std::uint16_t(low);
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "warpgroup_layout.cuh"
 #include "warpgroup_place.cuh"
 #include "warpgroup_product.cuh"
+#include "warpgroup_sides.cuh"
 
 #include <cstdint>
 
@@ -253,34 +254,6 @@ __device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], cons
   }
 }
 
-/// Sums as elements of D, or of aux.
-template <WarpgroupWriting kWriting, class Place, class T, int kSums>
-__device__ __forceinline__ void write_out(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                          const WarpgroupArguments<T>& w, const WarpgroupOutput<T>& out,
-                                          const WarpgroupPart& part) {
-  if constexpr (kWriting == WarpgroupWriting::kPairs)
-    write_pairs<Place>(sums, w.x, out, part);
-  else if constexpr (kWriting == WarpgroupWriting::kBulk)
-    write_bulk<Place::kTurned>(memory, sums, w, out, part);
-  else
-    write_words<true, false>(memory, sums, w, out, part);
-}
-
-/// Sums as elements of a triangle of D, and where it is mirrored of its other side.
-template <class T, int kSums>
-__device__ __forceinline__ void write_triangle(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                               const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
-  const WarpgroupOutput<T> d = WarpgroupOutput<T>::d(w), mirrored = WarpgroupOutput<T>::mirrored(w);
-  if (w.box_rows > 0 && part.is_covered(w.order.triangle)) {
-    write_bulk<true>(memory, sums, w, d, part);
-    if (w.order.triangle.mirrored) write_bulk<false>(memory, sums, w, mirrored, part);
-    return;
-  }
-  if (elected()) stores_wait_read<0>();  // words do not wait for bulk copies
-  write_words<true, true>(memory, sums, w, d, part);
-  if (w.order.triangle.mirrored) write_words<false, true>(memory, sums, w, mirrored, part);
-}
-
 /// `memory`, `shared_bias`: of the warpgroup. Where aux is stored, it is written first as D is then.
 template <WarpgroupWriting kWriting, class Shape, class T, int kSums, int kN>
 __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&sums)[kSums],
@@ -311,8 +284,12 @@ __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&su
     const WarpgroupOutput<T> out = to_aux ? WarpgroupOutput<T>::aux(w) : WarpgroupOutput<T>::d(w);
     if constexpr (Shape::kTriangle)
       write_triangle(memory, sums, w, part);
+    else if constexpr (kWriting == kPairs)
+      write_pairs<Place>(sums, w.x, out, part);
+    else if constexpr (kWriting == kBulk)
+      write_bulk<Place::kTurned>(memory, sums, w, out, part);
     else
-      write_out<kWriting, Place>(memory, sums, w, out, part);
+      write_words(memory, sums, out, g.m, part);
     if (!to_aux) return;
   }
 }

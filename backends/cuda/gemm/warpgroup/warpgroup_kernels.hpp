@@ -13,6 +13,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace tessera::cuda {
@@ -32,6 +33,18 @@ struct WarpgroupMap {
     if (extent < of_tile) return edge;
     return last_pair < 0 ? map : pair;
   }
+};
+
+/// What numbers below 2^31 are divided by, known to the host: a multiplication where blocks begin (H. S. Warren,
+/// Hacker's Delight, 10-9). From 1 on.
+struct WarpgroupDivisor {
+  std::uint32_t divisor = 1, factor = 1, shift = 0;
+
+  constexpr WarpgroupDivisor() = default;
+  constexpr explicit WarpgroupDivisor(std::uint32_t d)
+      : divisor(d),
+        factor(std::uint32_t(((std::uint64_t(1) << std::bit_width(d - 1)) - d << 32) / d + 1)),
+        shift(std::uint32_t(std::bit_width(d - 1))) {}
 };
 
 /// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in
@@ -89,14 +102,14 @@ constexpr bool warpgroup_has_fragments(const WarpgroupLayout& layout) {
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
-  CUtensorMap d, aux;  ///< where bulk copies write them; of a mirrored triangle, which has no aux, D's other side
+  CUtensorMap d, aux;  ///< where bulk copies write them
   SlicedArguments<T> x;
   WarpgroupOrder order;
   WarpgroupTile tile;
   int stages;                    ///< of the ring,
   int stage_steps;               ///< steps of k of one,
   std::uint32_t stage_distance;  ///< and bytes
-  int box_rows;                  ///< of D, that a bulk copy writes; 0: none does
+  int box_rows;                  ///< of D, that a bulk copy writes
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
@@ -110,8 +123,7 @@ struct WarpgroupKernels {
   /// They read operands at any address, element by element, and share none of them in clusters. None writes by bulk
   /// copies.
   ByLayout by_elements;
-  /// Those for triangles, by whether they read operands element by element. They write by bulk copies where
-  /// w.box_rows > 0, and what is on the diagonal in words.
+  /// Those for triangles, by whether they read operands element by element.
   std::array<std::array<Kernel, 2>, kWarpgroupLayouts<T>.size()> triangles;
 };
 

@@ -107,14 +107,12 @@ WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupCo
 }
 
 WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t group) {
-  const std::int64_t rows = config.tile.rows * config.cluster.m;
-  return {.extent = std::uint32_t(m),
-          .bands = std::uint32_t(ceil_div(m, rows * group)),
-          .group = std::uint32_t(group),
-          .rows = std::uint32_t(rows),
-          .columns = WarpgroupDivisor(std::uint32_t(config.tile.columns * config.cluster.n)),
-          .upper = config.triangle != TESSERA_TRIANGLE_LOWER,
-          .mirrored = config.triangle == TESSERA_TRIANGLE_MIRRORED};
+  return {std::uint32_t(m),
+          std::uint32_t(config.tile.rows * config.cluster.m),
+          std::uint32_t(config.tile.columns * config.cluster.n),
+          std::uint32_t(group),
+          config.triangle != TESSERA_TRIANGLE_LOWER,
+          config.triangle == TESSERA_TRIANGLE_MIRRORED};
 }
 
 std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config) {

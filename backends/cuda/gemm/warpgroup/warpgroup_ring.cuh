@@ -21,6 +21,10 @@ struct WarpgroupWork {
   int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0 or the tile is none of a triangle's
 };
 
+__device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const WarpgroupDivisor& by) {
+  return (__umulhi(number, by.factor) + number) >> by.shift;
+}
+
 /// `unit`: from 0 on; `rank`: of the block in its cluster.
 template <class Shape, class T>
 __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w, std::uint32_t unit, unsigned rank) {
