@@ -153,7 +153,7 @@ TEMPLATE_TEST_CASE("triangles of products, and nothing beside them", "[gemm][tri
     TriangleProduct<TestType> product(subject, random);
     for (const std::string& name : names)
       if (tallies[name].failed < 5) product.check(name, tallies[name]);
-    if (subject.is_complete() && tallies[kAnyWay].failed < 5) product.check(product.any_way(random), tallies[kAnyWay]);
+    if (tallies[kAnyWay].failed < 5) product.check(product.any_way(random), tallies[kAnyWay]);
   }
   names.push_back(kAnyWay);
   for (const std::string& name : names)

@@ -253,7 +253,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
       }
     } else
       write_tile<kWriting, Shape>(memory, sums, w, part, bias, shared_bias);
-    work = work_at<Shape>(w, unit + step, rank);
+    if (!Shape::kTriangle || unit + step < w.order.units) work = work_at<Shape>(w, unit + step, rank);
   }
   if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
   if (kBulk && elected()) stores_wait();
