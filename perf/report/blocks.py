@@ -13,6 +13,7 @@ import figures as of
 import formatting as text
 import headlines
 import noise
+import pairs
 import scaling
 
 GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = of.H100.values()
@@ -225,7 +226,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "cpu-gemm": cpu_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
-    "python": python, "scaling": scaling.measured}
+    "python": python, "scaling": scaling.measured, "ordered": pairs.ordered}
 
 
 def _section(title: str, dtypes: tuple[str, ...], *parts: tuple[list[of.Group], tuple[of.Set, ...], str]

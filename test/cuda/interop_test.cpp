@@ -154,6 +154,7 @@ TEST_CASE("GEMM executions can be captured into a graph and replayed") {
   Context context = open_cuda(wrapping(stream));
   for (const std::string& name : algorithms(TESSERA_OP_GEMM)) {
     if (name.starts_with("warpgroup")) continue;  // of 16 bits, of f32 in other arithmetic: below
+    if (name == "elementwise") continue;          // of k = 0
     INFO("algorithm " << name);
     Product product(context, name);
     product.execute();
