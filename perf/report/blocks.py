@@ -226,7 +226,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "cpu-gemm": cpu_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
-    "python": python, "scaling": scaling.measured, "ordered": pairs.ordered}
+    "python": python, "scaling": scaling.measured, "ordered": pairs.ordered,
+    "triangles": pairs.triangles}
 
 
 def _section(title: str, dtypes: tuple[str, ...], *parts: tuple[list[of.Group], tuple[of.Set, ...], str]

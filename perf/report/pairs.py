@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products beside others of the same file: with ordered sums beside those without."""
+"""Products beside others of the same file: with ordered sums beside those without, triangles beside all of D."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import formatting as text
 from model import Row
 
 ORDERED = "h200-ordered"
+TRIANGLES = {"h200-triangles-narrow": ("bf16", "f16"), "h200-triangles": ("bf16x6", "f32", "f64")}
 ROWS = {"1024, 4096": "1024|4096", "64, 197, 512": "64|197|512", "1, 16, 32": "1|16|32"}
 
 
@@ -40,3 +41,25 @@ def ordered() -> str:
     dtypes = ("f32", "f64", "bf16x6")
     return text.table(["m", *dtypes], [[title, *(cell(ordered_ratios(pattern, dtype)) for dtype in dtypes)]
                                        for title, pattern in ROWS.items()])
+
+
+def triangles() -> str:
+    """A line a size: all of D over one triangle and over both, and what cuBLAS's syrk takes over one triangle."""
+    rows: dict[str, list[str]] = {}
+    heads = []
+    for name, dtypes in TRIANGLES.items():
+        ours = automatic(name)
+        peers = {(group.case, group.dtype): group.best_peer for group in of.baseline(name).groups("gemm")}
+        for dtype in dtypes:
+            sizes = sorted({int(re.split("_", case)[0]) for case, kind in ours if kind == dtype})
+            with_peer = any(peers.get((f"{n}_NT_lower", dtype)) for n in sizes)
+            heads += [dtype, *([f"cuBLAS, {dtype}"] if with_peer else [])]
+            for n in sizes:
+                whole, lower, both = (ours[f"{n}_NT{part}", dtype].seconds for part in ("", "_lower", "_mirrored"))
+                cells = rows.setdefault(str(n), [])
+                cells += [text.NONE] * (len(heads) - 1 - with_peer - len(cells))
+                cells.append(f"{text.ratio(whole / lower)}, {text.ratio(whole / both)}")
+                if with_peer:
+                    cells.append(text.ratio(peers[f"{n}_NT_lower", dtype].seconds / lower))
+    return text.table(["n = k", *heads], [[n, *rows[n], *[text.NONE] * (len(heads) - len(rows[n]))]
+                                         for n in sorted(rows, key=int)])
