@@ -78,6 +78,8 @@ struct WarpgroupRates {
                                                        0.63, 0.5,  0.75,   0.65,   0.75, 0.65};
   double element = 2.112e-11, write_one = 0.3778;                         ///< as of the other kernels
   double cluster = 1.541e-06, slice = 1.746e-07, slice_read = 4.875e-08;  ///< to add slices in a cluster, as there
+  /// To write a column of a triangle's tile, of one warpgroup; and in turns, which its short waves do not take.
+  double triangle_column = 6.5e-09, triangle_turn = 3.8e-07;
 };
 
 /// In the order of the values above, by which perf/fit finds them.

@@ -61,34 +61,33 @@ TEST_CASE("the parts of a triangle cover it once") {
         }
 }
 
-TEST_CASE("warpgroup's tiles of a triangle: each that holds some of it once, and few others") {
+TEST_CASE("warpgroup's tiles of a triangle: each that holds some of it once, and no other") {
   for (const std::int64_t n : {1, 63, 64, 65, 200, 1000, 1024})
     for (const int rows : {64, 128})
       for (const int columns : {8, 72, 128, 256})
         for (const int below : {1, 2})
-          for (const std::int64_t group : {1, 3})
+          for (const std::int64_t band : {1, 3, 20})
             for (const auto triangle : {TESSERA_TRIANGLE_LOWER, TESSERA_TRIANGLE_UPPER, TESSERA_TRIANGLE_MIRRORED}) {
-              CAPTURE(n, rows, columns, below, group, triangle);
+              CAPTURE(n, rows, columns, below, band, triangle);
               const WarpgroupConfig config{true, {rows, columns}, {below, 1, 1}, 1, 1, {}, triangle};
-              const WarpgroupTriangle tiles = warpgroup_triangle(n, config, group);
+              const WarpgroupTriangle tiles = warpgroup_triangle(n, config, band);
               const std::int64_t height = rows * below, down = (n + height - 1) / height,
                                  beside = (n + columns - 1) / columns;
               std::vector<int> taken(std::size_t(down * beside));
               for (std::uint32_t number = 0; number < tiles.tiles(); ++number) {
                 const WarpgroupTriangle::Place place = tiles.at(number);
-                REQUIRE(place.column < beside);
-                if (!tiles.skips(place)) ++taken[std::size_t(place.row * beside + place.column)];
+                REQUIRE((place.row < down && place.column < beside));
+                ++taken[std::size_t(place.row * beside + place.column)];
               }
-              std::int64_t wrong = 0, needed = 0;
+              std::int64_t wrong = 0;
               for (std::int64_t i = 0; i < down; ++i)
                 for (std::int64_t j = 0; j < beside; ++j) {
                   const std::int64_t top = i * height, bottom = std::min(top + height, n) - 1, left = j * columns,
                                      right = std::min(left + columns, n) - 1;
                   const bool holds = triangle == TESSERA_TRIANGLE_LOWER ? bottom >= left : right >= top;
-                  needed += holds, wrong += taken[std::size_t(i * beside + j)] != int(holds);
+                  wrong += taken[std::size_t(i * beside + j)] != int(holds);
                 }
               CHECK(wrong == 0);
-              if (group == 1) CHECK(tiles.tiles() == needed);
             }
 }
 
@@ -112,7 +111,7 @@ TEST_CASE("warpgroup computes a triangle of 16 bits in less time than all of D, 
       return ask(warpgroup_offers, narrow_triangle(n, triangle), h100()).cheapest().seconds;
     };
     const double lower = time(TESSERA_TRIANGLE_LOWER), upper = time(TESSERA_TRIANGLE_UPPER);
-    CHECK(lower < (n >= 4096 ? 0.65 : 0.9) * time(TESSERA_TRIANGLE_NONE));
+    CHECK(lower < (n >= 4096 ? 0.65 : n >= 2048 ? 0.8 : 0.96) * time(TESSERA_TRIANGLE_NONE));
     CHECK(std::max(lower, upper) < 1.05 * std::min(lower, upper));  // other tiles reach beyond the diagonal
   }
   auto wide = narrow_triangle(1024, TESSERA_TRIANGLE_LOWER), large = narrow_triangle(65537, TESSERA_TRIANGLE_LOWER),

@@ -211,13 +211,9 @@ class WarpgroupPlan final : public plugin::Plan {
             config.cluster,
             {}};
   }
-  /// Bands are narrower than elsewhere: about half of the tiles of one that are on the diagonal hold nothing.
   WarpgroupOrder order_of_triangle(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
-    constexpr std::int64_t kFewestBands = 8;
-    const std::int64_t most = warpgroup_tiles(g.m, g.n, config).rows / kFewestBands;
-    const std::int64_t group = warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config);
-    const WarpgroupTriangle triangle =
-        warpgroup_triangle(g.m, config, std::clamp<std::int64_t>(group, 1, std::max<std::int64_t>(most, 1)));
+    const std::int64_t band = warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config);
+    const WarpgroupTriangle triangle = warpgroup_triangle(g.m, config, band);
     const std::uint32_t tiles = triangle.tiles();
     WarpgroupOrder order{};
     order.units = tiles * std::uint32_t(g.batch);

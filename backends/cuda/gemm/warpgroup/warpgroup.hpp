@@ -111,8 +111,8 @@ struct WarpgroupTiles {
 };
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
 
-/// A triangle of m x m elements by clusters' tiles, of which `group` rows are taken side by side.
-WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t group);
+/// A triangle of m x m elements by clusters' tiles, of which `band` rows are taken side by side.
+WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t band);
 
 /// The clusters' tiles of all matrices, and their slices that are another cluster's work.
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config);

@@ -51,9 +51,6 @@ class WarpgroupBox {
   __device__ __forceinline__ std::uint32_t word(int line, int element) const {
     return *reinterpret_cast<const std::uint32_t*>(memory_ + swizzled(line, element / 8) + element % 8 * 2);
   }
-  __device__ __forceinline__ std::uint16_t bits(int line, int element) const {
-    return *reinterpret_cast<const std::uint16_t*>(memory_ + swizzled(line, element / 8) + element % 8 * 2);
-  }
   /// The `part`th 16 bytes of a line.
   __device__ __forceinline__ uint4 vector(int line, int part) const {
     return *reinterpret_cast<const uint4*>(memory_ + swizzled(line, part));

@@ -44,6 +44,8 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const double reach = c.product.cache_rate * machine.cycles_per_second() / machine.memory_rate;
   const double of_slices = c.warpgroup.cluster + c.warpgroup.slice * cluster.k +
                            c.warpgroup.slice_read * elements / (128.0 * WarpgroupTile::kConsumers);
+  const double of_triangle = c.warpgroup.triangle_column * tile.columns * (tile.in_turns() ? 2.0 : 1.0) +
+                             (tile.in_turns() ? c.warpgroup.triangle_turn : 0.0);
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(round_up<std::int64_t>(ceil_div(warpgroup_steps(p), config.split), in_stage)),
@@ -53,7 +55,9 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
           .writing_cycles = whole ? 0.0 : c.warpgroup.write_one * elements / cluster.k,
-          .writing = cluster.k > 1 ? of_slices : 0.0,
+          .writing = cluster.k > 1                              ? of_slices
+                     : config.triangle != TESSERA_TRIANGLE_NONE ? of_triangle
+                                                                : 0.0,
           .bytes = operand_bytes(p) + (wide && !whole ? c.product.sector * result_bytes(p) : 0.0),
           .memory_share = std::min(1.0, busy * reach)};  // the ring holds enough copies under way
 }
@@ -106,11 +110,11 @@ WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupCo
           ceil_div(n, std::int64_t(config.tile.columns) * config.cluster.n)};
 }
 
-WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t group) {
+WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t band) {
   return {std::uint32_t(m),
           std::uint32_t(config.tile.rows * config.cluster.m),
           std::uint32_t(config.tile.columns * config.cluster.n),
-          std::uint32_t(group),
+          std::uint32_t(band),
           config.triangle != TESSERA_TRIANGLE_LOWER,
           config.triangle == TESSERA_TRIANGLE_MIRRORED};
 }

@@ -18,7 +18,7 @@ namespace tessera::cuda {
 struct WarpgroupWork {
   GemmTile tile;
   int slice;
-  int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0 or the tile is none of a triangle's
+  int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0
 };
 
 __device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const WarpgroupDivisor& by) {
@@ -40,10 +40,8 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w,
   }
   const std::uint32_t matrix = quotient(number, order.of_matrix), in_matrix = number - matrix * order.of_matrix.divisor;
   WarpgroupTriangle::Place place;
-  bool skips = false;
   if constexpr (Shape::kTriangle) {
     place = order.triangle.at(in_matrix);
-    skips = order.triangle.skips(place);
   } else {
     const std::uint32_t group = quotient(in_matrix, order.of_group);
     const std::uint32_t in_group = in_matrix - group * order.of_group.divisor, first_row = group * order.group.divisor;
@@ -57,9 +55,7 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w,
   return {{std::int64_t(row) * w.tile.rows, std::int64_t(column) * w.tile.columns, matrix},
           int(slice),
           int(first / Shape::kDepth),
-          skips    ? 0
-          : ks > 0 ? int(ceil_div(ks, Shape::kDepth))
-                   : int(k > 0)};
+          ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : int(k > 0)};
 }
 
 /// kSingle: operands are read element by element. kTriangle: of a triangle, in kernels of their own, since others would

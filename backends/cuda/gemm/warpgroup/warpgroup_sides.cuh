@@ -47,12 +47,17 @@ struct WarpgroupSide {
     for (int i = int(threadIdx.x) % 128; i < lines * kWidth; i += 128) {
       const int line = i / kWidth, part = i % kWidth, at = part * kWidth, cut = diagonal + line;
       const int begin = up_to ? at : max(at, cut), end = min(at + kWidth, up_to ? min(length, cut + 1) : length);
-      T* const line_of_d = to + line * ld;
-      if (vectors && begin == at && end == at + kWidth)
-        *reinterpret_cast<uint4*>(line_of_d + at) = box.vector(line, part);
-      else
-#pragma unroll 1
-        for (int e = begin; e < end; ++e) reinterpret_cast<std::uint16_t*>(line_of_d)[e] = box.bits(line, e);
+      T* const place = to + (line * ld + at);
+      const uint4 all = box.vector(line, part);
+      if (vectors && begin == at && end == at + kWidth) {
+        *reinterpret_cast<uint4*>(place) = all;
+        continue;
+      }
+      const std::uint32_t pairs[kWidth / 2] = {all.x, all.y, all.z, all.w};
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e)
+        if (at + e >= begin && at + e < end)
+          reinterpret_cast<std::uint16_t*>(place)[e] = std::uint16_t(pairs[e / 2] >> (16 * (e % 2)));
     }
   }
 };

@@ -11,31 +11,30 @@
 
 namespace tessera::cuda {
 
-/// The clusters' tiles that hold elements of a triangle of a square product, in bands of some rows of tiles.
+/// The clusters' tiles that hold elements of a triangle of a square product, in bands of some rows of tiles: in a band
+/// the columns that all its rows have, down the rows first, then what rows have beside them.
 struct WarpgroupTriangle {
-  std::uint32_t extent = 0;    ///< rows and columns of the product
-  std::uint32_t bands = 0;     ///< 0: all of D is computed
-  std::uint32_t group = 1;     ///< rows of tiles in a band
   std::uint32_t rows = 1;      ///< of a tile
   std::uint32_t columns = 1;   ///< of a tile
-  std::uint32_t in_row = 0;    ///< tiles
-  std::uint32_t tiles_on = 0;  ///< whole tiles by which the diagonal moves to the right from band to band,
+  std::uint32_t down = 0;      ///< tiles; 0: all of D is computed
+  std::uint32_t beside = 0;    ///< tiles
+  std::uint32_t band = 1;      ///< rows of tiles
+  std::uint32_t tiles_on = 0;  ///< whole tiles by which the diagonal moves to the right from row to row of tiles,
   std::uint32_t on = 0;        ///< and elements
   bool upper = false;          ///< the elements of the product on the diagonal and right of it, or left
   bool mirrored = false;       ///< they are also written on the other side
 
   constexpr WarpgroupTriangle() = default;
-  /// Of so many rows of the product, in tiles of rows x columns.
+  /// Of n rows of the product, in tiles of rows x columns.
   constexpr WarpgroupTriangle(std::uint32_t n, std::uint32_t tile_rows, std::uint32_t tile_columns,
                               std::uint32_t rows_of_band, bool is_upper, bool is_mirrored)
-      : extent(n),
-        bands((n + rows_of_band * tile_rows - 1) / (rows_of_band * tile_rows)),
-        group(rows_of_band),
-        rows(tile_rows),
+      : rows(tile_rows),
         columns(tile_columns),
-        in_row((n + tile_columns - 1) / tile_columns),
-        tiles_on(rows_of_band * tile_rows / tile_columns),
-        on(rows_of_band * tile_rows % tile_columns),
+        down((n + tile_rows - 1) / tile_rows),
+        beside((n + tile_columns - 1) / tile_columns),
+        band(rows_of_band),
+        tiles_on(tile_rows / tile_columns),
+        on(tile_rows % tile_columns),
         upper(is_upper),
         mirrored(is_mirrored) {}
 
@@ -44,25 +43,26 @@ struct WarpgroupTriangle {
     std::uint32_t row, column;
   };
 
-  /// Of all bands. Some hold no elements: see skips().
   constexpr std::uint32_t tiles() const {
     std::uint32_t sum = 0;
-    Band band = first();
-    for (std::uint32_t number = 0; number < bands; ++number, next(band)) sum += group * length(band);
+    Diagonal at = first();
+    for (std::uint32_t row = 0; row < down; ++row, next(at)) sum += length(at);
     return sum;
   }
-  /// That of a number below tiles(): band after band, in a band column after column.
+  /// That of a number below tiles().
   TESSERA_HOST_DEVICE constexpr Place at(std::uint32_t number) const {
-    Band band = first();
-    std::uint32_t row = 0;
-    for (std::uint32_t in_band = group * length(band); number >= in_band; in_band = group * length(band))
-      number -= in_band, row += group, next(band);
-    const std::uint32_t column = group == 1 ? number : number / group;
-    return {row + (number - column * group), column + (upper ? band.tile : 0)};
-  }
-  /// Whether a tile holds no element of the triangle.
-  TESSERA_HOST_DEVICE constexpr bool skips(const Place& tile) const {
-    return tile.row * rows >= extent || misses(tile.row * rows, tile.column * columns, int(rows), int(columns));
+    Diagonal diagonal = first();
+    for (std::uint32_t row = 0;; row += band) {
+      const Diagonal begin = diagonal;
+      const std::uint32_t height = band < down - row ? band : down - row;
+      std::uint32_t sum = 0, least = beside;
+      for (std::uint32_t i = 0; i < height; ++i, next(diagonal)) {
+        const std::uint32_t all = length(diagonal);
+        sum += all, least = all < least ? all : least;
+      }
+      if (number < sum) return in_band(number, row, height, least, begin);
+      number -= sum;
+    }
   }
   /// Whether so many rows and columns from an element of the product on hold none of the triangle.
   TESSERA_HOST_DEVICE constexpr bool misses(std::int64_t row, std::int64_t column, int height, int width) const {
@@ -70,22 +70,36 @@ struct WarpgroupTriangle {
   }
 
  private:
-  /// The column of tiles, and the element in it, where a band has the diagonal: of an upper triangle in its first row,
-  /// of a lower one in its last.
-  struct Band {
+  /// The column of tiles, and the element in it, where a row of tiles has the diagonal: of an upper triangle in its
+  /// first row, of a lower one in its last.
+  struct Diagonal {
     std::uint32_t tile, element;
   };
-  TESSERA_HOST_DEVICE constexpr Band first() const {
+  TESSERA_HOST_DEVICE constexpr Diagonal first() const {
     if (upper) return {0, 0};
-    return on == 0 ? Band{tiles_on - 1, columns - 1} : Band{tiles_on, on - 1};
+    return on == 0 ? Diagonal{tiles_on - 1, columns - 1} : Diagonal{tiles_on, on - 1};
   }
-  TESSERA_HOST_DEVICE constexpr void next(Band& band) const {
-    band.tile += tiles_on, band.element += on;
-    if (band.element >= columns) band.element -= columns, ++band.tile;
+  TESSERA_HOST_DEVICE constexpr void next(Diagonal& at) const {
+    at.tile += tiles_on, at.element += on;
+    if (at.element >= columns) at.element -= columns, ++at.tile;
   }
-  /// Columns of tiles.
-  TESSERA_HOST_DEVICE constexpr std::uint32_t length(const Band& band) const {
-    return upper ? in_row - band.tile : band.tile < in_row ? band.tile + 1 : in_row;
+  /// Tiles of a row.
+  TESSERA_HOST_DEVICE constexpr std::uint32_t length(const Diagonal& at) const {
+    return upper ? beside - at.tile : at.tile < beside ? at.tile + 1 : beside;
+  }
+  /// Of a band's rows, which have `least` columns of tiles in common.
+  TESSERA_HOST_DEVICE constexpr Place in_band(std::uint32_t number, std::uint32_t row, std::uint32_t height,
+                                              std::uint32_t least, Diagonal diagonal) const {
+    if (number < least * height) {
+      const std::uint32_t column = height == 1 ? number : number / height;
+      return {row + (number - column * height), column + (upper ? beside - least : 0)};
+    }
+    number -= least * height;
+    for (;; ++row, next(diagonal)) {
+      const std::uint32_t all = length(diagonal);
+      if (number < all - least) return {row, number + (upper ? beside - all : least)};
+      number -= all - least;
+    }
   }
 };
 
