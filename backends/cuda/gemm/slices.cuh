@@ -7,6 +7,7 @@
 
 #include "../early_start.cuh"
 #include "gemm.cuh"
+#include "triangle_tiles.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +25,8 @@ struct SlicedArguments {
   /// where the slices of a tile are a cluster's blocks and add them through shared memory.
   Scalar<T>* partial;
   std::int64_t partial_ld;
-  int tiles_per_slice = 0;  ///< of k, where a block has all slices
+  int tiles_per_slice = 0;   ///< of k, where a block has all slices
+  TriangleTiles triangle{};  ///< whose tiles are computed, where there is one
 };
 
 inline constexpr int kAddThreads = 256;

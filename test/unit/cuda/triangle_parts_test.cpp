@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// That blocks, and the tiles of warpgroup, cover a triangle once.
+// That blocks, and tiles, cover a triangle once.
 #include "../problems.hpp"
 #include "gemm_offers.hpp"
 
+#include <multistage/multistage.hpp>
 #include <tessera/plugin/triangle_parts.hpp>
 #include <warpgroup/warpgroup.hpp>
 
@@ -70,12 +71,12 @@ TEST_CASE("warpgroup's tiles of a triangle: each that holds some of it once, and
             for (const auto triangle : {TESSERA_TRIANGLE_LOWER, TESSERA_TRIANGLE_UPPER, TESSERA_TRIANGLE_MIRRORED}) {
               CAPTURE(n, rows, columns, below, band, triangle);
               const WarpgroupConfig config{true, {rows, columns}, {below, 1, 1}, 1, 1, {}, triangle};
-              const WarpgroupTriangle tiles = warpgroup_triangle(n, config, band);
+              const TriangleTiles tiles = warpgroup_triangle(n, config, band);
               const std::int64_t height = rows * below, down = (n + height - 1) / height,
                                  beside = (n + columns - 1) / columns;
               std::vector<int> taken(std::size_t(down * beside));
               for (std::uint32_t number = 0; number < tiles.tiles(); ++number) {
-                const WarpgroupTriangle::Place place = tiles.at(number);
+                const TriangleTiles::Place place = tiles.at(number);
                 REQUIRE((place.row < down && place.column < beside));
                 ++taken[std::size_t(place.row * beside + place.column)];
               }
@@ -92,7 +93,7 @@ TEST_CASE("warpgroup's tiles of a triangle: each that holds some of it once, and
 }
 
 TEST_CASE("whether a part of a tile has something of a triangle") {
-  const WarpgroupTriangle upper{512, 128, 128, 1, true, false}, lower{512, 128, 128, 1, false, false};
+  const TriangleTiles upper{512, 128, 128, 1, true, false}, lower{512, 128, 128, 1, false, false};
   for (std::int64_t row = 0; row < 12; ++row)
     for (std::int64_t column = 0; column < 12; ++column) {
       int of_upper = 0, of_lower = 0;  // of 3 x 4 elements
@@ -121,4 +122,26 @@ TEST_CASE("warpgroup computes a triangle of 16 bits in less time than all of D, 
   CHECK(warpgroup_why_unsupported(other, h100()) == "it computes triangles where one of A and B is transposed");
   CHECK(warpgroup_why_unsupported(large, h100()) == "it computes triangles of at most 65536 rows");
   CHECK(warpgroup_why_unsupported(sliced, h100()) == "it computes triangles in one slice of k, not in 2");
+}
+
+TEST_CASE("multistage computes a triangle of f32 and f64 in less time than all of D") {
+  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
+    for (const std::int64_t n : {2048, 8192}) {
+      CAPTURE(dtype, n);
+      auto p = test::product(dtype, n, n, n);
+      p.trans_a = true, p.lda = n;
+      const double whole = ask(multistage_offers, p, h100()).cheapest().seconds;
+      p.triangle = TESSERA_TRIANGLE_LOWER;
+      const plugin::Offer lower = ask(multistage_offers, p, h100()).cheapest();
+      CHECK(lower.seconds < (n == 2048 ? 0.8 : 0.6) * whole);
+      const MultistageConfig config = multistage_config(p, h100(), lower.parameters);
+      const auto tiles = double(multistage_triangle(p, config.tile).tiles());
+      CHECK(multistage_blocks(p, config) == tiles * double(config.split));
+      CHECK(config.transpose == 0);
+    }
+  auto p = test::product(TESSERA_F32, 65537, 65537, 8);
+  p.triangle = TESSERA_TRIANGLE_UPPER;
+  CHECK(multistage_why_unsupported(p, h100()) == "it computes triangles of at most 65536 rows");
+  p.m = p.n = 64, p.compute = TESSERA_COMPUTE_TF32;
+  CHECK(multistage_why_unsupported(p, h100()) == "it computes triangles of f32 and f64 in strict arithmetic");
 }

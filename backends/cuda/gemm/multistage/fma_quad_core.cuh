@@ -23,6 +23,7 @@ class FmaQuadCore {
   using T = float;
   using Sum = T;
   static constexpr bool kOneWriter = false;  ///< D is written in one way alone, and one kernel does all
+  static constexpr bool kTriangles = false;  ///< kernels for any arguments compute triangles
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kALong || kKMajorOther, kKMajorB = !kALong || kKMajorOther;

@@ -41,7 +41,8 @@ class HalfCore : public WarpSums<Scalar<TValue>, kWarpM, kWarpN, kNValue / kWarp
 
  public:
   using T = TValue;
-  static constexpr bool kOneWriter = true;  ///< D is written in one way alone, and one kernel does all
+  static constexpr bool kOneWriter = true;   ///< D is written in one way alone, and one kernel does all
+  static constexpr bool kTriangles = false;  ///< kernels for any arguments compute triangles
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;  ///< k is contiguous in memory

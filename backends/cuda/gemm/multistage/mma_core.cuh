@@ -41,6 +41,7 @@ class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
  public:
   using T = double;
   static constexpr bool kOneWriter = false;  ///< D is written in one way alone, and one kernel does all
+  static constexpr bool kTriangles = true;   ///< kernels for any arguments compute triangles
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;  ///< k is contiguous in memory

@@ -50,7 +50,8 @@ class MultistagePlan final : public plugin::Plan {
     // What the layout allows, and for operands at addresses that allow less.
     for (std::size_t copy = copy_of(16, 16); copy < MultistageLayout<A>::kCopyBytes.size(); ++copy) {
       if (!to_partial) prepare(kernel(copy, false), context.machine().shared_per_block);
-      if (!problem.has_epilogue() || to_partial) prepare(kernel(copy, true), context.machine().shared_per_block);
+      if ((!problem.has_epilogue() && problem.triangle == TESSERA_TRIANGLE_NONE) || to_partial)
+        prepare(kernel(copy, true), context.machine().shared_per_block);
     }
     if (to_partial) add_start_ = prepare_add_slices<T>();
     if constexpr (kTransposes)
@@ -85,8 +86,11 @@ class MultistagePlan final : public plugin::Plan {
     SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n), tiles_per_slice_};
     x.k_per_slice = problem_.ordered ? ordered_chain_length(g.k, split_)
                                      : ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
-    const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
-    launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
+    const bool triangle = problem_.triangle != TESSERA_TRIANGLE_NONE;
+    if (triangle) x.triangle = multistage_triangle(problem_, tile_);
+    const std::int64_t tiles = triangle ? x.triangle.tiles() : ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n);
+    const std::int64_t blocks = tiles * g.batch * split_;
+    launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || (g.plain() && !triangle)),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),
            ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
     if (partial != nullptr) launch_add_slices(x, context_.stream(), add_start_);
@@ -153,7 +157,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      multistage_why_unsupported,
      multistage_offers,
      make_multistage,
-     {.narrow = true, .epilogue = true, .aux = true, .ordered = true}},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .triangle = true}},
     0};
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "../rasterization.cuh"
 #include "../slices.cuh"
 #include "../tile_writer.cuh"
+#include "../triangle_writer.cuh"
 #include "multistage_kernels.hpp"
 #include "tile_loader.cuh"
 
@@ -26,9 +27,18 @@ struct BlockWork {
   int rows, columns;         ///< of the tile, that exist
   std::int64_t first_k, ks;  ///< the slice, which may be empty
 
-  __device__ explicit BlockWork(const SlicedArguments<typename Core::T>& x) {
+  /// kTriangles: it may be one of a triangle.
+  template <bool kTriangles>
+  __device__ BlockWork(const SlicedArguments<typename Core::T>& x, std::bool_constant<kTriangles>) {
     slices = unsigned(x.slices), slice = blockIdx.x % slices;
-    tile = rasterized_tile(x.g, Core::kM, Core::kN, blockIdx.x / slices);
+    const unsigned number = blockIdx.x / slices;
+    if (kTriangles && x.triangle.down > 0) {
+      const unsigned tiles = gridDim.x / slices / unsigned(x.g.batch), batch = number / tiles;
+      const TriangleTiles::Place place = x.triangle.at(number - batch * tiles);
+      tile = {std::int64_t(place.row) * Core::kM, std::int64_t(place.column) * Core::kN, batch};
+    } else {
+      tile = rasterized_tile(x.g, Core::kM, Core::kN, number);
+    }
     set_bounds(x);
   }
   /// Of that tile, which is the block's.
@@ -254,7 +264,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
   Sum* const sums = reinterpret_cast<Sum*>(shared);
 
   if constexpr (kPlain) {
-    const BlockWork<Core> work(arguments);
+    const BlockWork<Core> work(arguments, std::false_type{});
     if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
     auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
     Core core;
@@ -262,10 +272,11 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     write_plain<Core, kCluster>(core, sums, int(work.slices), Sum(arguments.g.k < 0),
                                 plain_target_of<kCluster>(arguments, work));
   } else {
+    constexpr bool kTriangles = Core::kTriangles;
     __shared__ GemmTile tile;  // for what follows the main loop, which needs the registers
     Core core;
     {
-      const BlockWork<Core> work(arguments);
+      const BlockWork<Core> work(arguments, std::bool_constant<kTriangles>{});
       if (threadIdx.x == 0) tile = work.tile;
       if constexpr (Core::kPrefetchesC)
         if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
@@ -276,9 +287,12 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     const BlockWork<Core> work(arguments, tile);
     const int blocks = sharing_blocks<kCluster>(work);
     const bool to_partial = (!kCluster || Core::kOneWriter) && int(work.slices) > blocks;
-    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k < 0),
-                                 target_of(arguments, work.tile, work.slice, work.rows, work.columns, to_partial),
-                                 arguments.g, tile);
+    const TileTarget<T> target = target_of(arguments, work.tile, work.slice, work.rows, work.columns, to_partial);
+    if constexpr (kTriangles)
+      if (arguments.triangle.down > 0)
+        return write_triangle<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k < 0), target, arguments.g, tile,
+                                              arguments.triangle);
+    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k < 0), target, arguments.g, tile);
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../../machine.hpp"
+#include "../triangle_tiles.hpp"
 
 #include <tessera/plugin/offers.hpp>
 #include <tessera/plugin/problem.hpp>
@@ -62,6 +63,9 @@ std::int64_t multistage_most_slices(const plugin::GemmProblem& problem, const Ma
 /// which costs a tenth of its time. A large product has the time to transpose one of them before.
 std::int64_t multistage_most_transposed(const plugin::GemmProblem& problem, const MultistageTile& tile,
                                         std::uint64_t workspace_limit);
+
+/// A triangle of D by such tiles.
+TriangleTiles multistage_triangle(const plugin::GemmProblem& problem, const MultistageTile& tile);
 
 /// Blocks of a launch.
 double multistage_blocks(const plugin::GemmProblem& problem, const MultistageConfig& config);

@@ -177,6 +177,9 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
       const bool may_transpose = most > 0 && (split == 1 || (p.ordered && !multistage_uses_workspace(machine, split)));
+      // A triangle's tiles are of all of D, written by one kernel.
+      const bool whole = transpose == 0 && !multistage_uses_workspace(machine, split);
+      if (p.triangle != TESSERA_TRIANGLE_NONE && !whole) continue;
       if ((transpose == 0 || may_transpose) && has_room(p, machine, config))
         found.push_back({config, config_seconds<A>(p, machine, config)});
     }
@@ -212,6 +215,7 @@ std::vector<MultistageTile> multistage_tiles(const GemmProblem& p, const Machine
     for (const MultistageTile& tile : kMultistageTiles<A>) {
       const bool long_k_major = tile.long_a() ? !p.trans_a : p.trans_b;
       const bool fits = !tile.narrow() || !tile.transposes || tile.k_major == long_k_major;
+      if (p.triangle != TESSERA_TRIANGLE_NONE && (tile.narrow() || tile.tf32)) continue;
       if (tile.folds && !(p.ordered && ordered_chains(p, machine) > 1)) continue;
       if (fits && tile.shared_bytes <= machine.shared_per_block) tiles.push_back(tile);
     }
@@ -264,7 +268,15 @@ std::int64_t multistage_most_transposed(const GemmProblem& p, const MultistageTi
   return ceil_div(tiles, ceil_div(tiles, fit)) * tile.n;
 }
 
+TriangleTiles multistage_triangle(const GemmProblem& p, const MultistageTile& tile) {
+  constexpr std::uint32_t kBand = 16;  // as rasterized_tile()
+  const bool upper = p.triangle == TESSERA_TRIANGLE_UPPER, mirrored = p.triangle == TESSERA_TRIANGLE_MIRRORED;
+  return {std::uint32_t(p.n), std::uint32_t(tile.m), std::uint32_t(tile.n), kBand, upper, mirrored};
+}
+
 double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
+  if (p.triangle != TESSERA_TRIANGLE_NONE)
+    return double(multistage_triangle(p, config.tile).tiles()) * double(p.batch) * double(config.split);
   return double(ceil_div(p.m, config.tile.m)) * double(ceil_div(p.n, config.tile.n)) * double(p.batch) *
          double(config.split);
 }
@@ -296,6 +308,10 @@ std::string multistage_why_unsupported(const GemmProblem& p, const Machine& mach
   const bool warpgroups = plugin::size_of(p.dtype) == 2 || p.compute != TESSERA_COMPUTE_STRICT;
   if (p.ordered && warpgroups && why_not_hopper(machine).empty())
     return "the device's ordered sums of 16 bits, bf16x6, f16x3 and tf32 are those of the warpgroups' algorithms";
+  if (p.triangle != TESSERA_TRIANGLE_NONE) {
+    if (warpgroups) return "it computes triangles of f32 and f64 in strict arithmetic";
+    if (p.n > kMostTriangle) return "it computes triangles of at most " + std::to_string(kMostTriangle) + " rows";
+  }
   constexpr int kTile = 64;  // of every machine the largest one is at least as large
   const double blocks = std::ceil(double(p.m) / kTile) * std::ceil(double(p.n) / kTile) * double(p.batch);
   if (blocks <= double(kMaxGridX) && double(p.k) < double(kMaxGridX)) return {};

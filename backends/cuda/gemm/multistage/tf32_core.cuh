@@ -40,7 +40,8 @@ class Tf32Core : public WarpSums<float, kWarpM, kWarpN, kNValue / kWarpN> {
 
  public:
   using T = float;
-  static constexpr bool kOneWriter = true;  ///< D is written in one way alone, and one kernel does all
+  static constexpr bool kOneWriter = true;   ///< D is written in one way alone, and one kernel does all
+  static constexpr bool kTriangles = false;  ///< kernels for any arguments compute triangles
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;  ///< k is contiguous in memory

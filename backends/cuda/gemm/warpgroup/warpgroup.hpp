@@ -7,8 +7,8 @@
 
 #include "../../machine.hpp"
 #include "../../vector_access.hpp"
+#include "../triangle_tiles.hpp"
 #include "warpgroup_tiles.hpp"
-#include "warpgroup_triangle.hpp"
 
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/offers.hpp>
@@ -112,7 +112,7 @@ struct WarpgroupTiles {
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
 
 /// A triangle of m x m elements by clusters' tiles, of which `band` rows are taken side by side.
-WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t band);
+TriangleTiles warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t band);
 
 /// The clusters' tiles of all matrices, and their slices that are another cluster's work.
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config);

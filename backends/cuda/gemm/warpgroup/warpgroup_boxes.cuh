@@ -29,7 +29,7 @@ struct WarpgroupPart {
   int slice;
 
   /// Whether it has no elements of a triangle.
-  __device__ bool is_missed(const WarpgroupTriangle& triangle) const {
+  __device__ bool is_missed(const TriangleTiles& triangle) const {
     return triangle.misses(first, tile.column, 64, columns);
   }
 };

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "../slices.cuh"
+#include "../triangle_tiles.hpp"
 #include "warpgroup_tiles.hpp"
-#include "warpgroup_triangle.hpp"
 
 #include <cuda.h>
 
@@ -58,7 +58,7 @@ struct WarpgroupOrder {
   WarpgroupDivisor of_group, of_matrix;  ///< tiles
   WarpgroupCluster tiles;                ///< by which tiles are numbered: those of a cluster, as a rule; powers of two
   WarpgroupCluster cluster;              ///< of the launch
-  WarpgroupTriangle triangle;            ///< whose tiles are numbered, where there is one
+  TriangleTiles triangle;                ///< whose tiles are numbered, where there is one
 };
 
 /// How a kernel writes D: of 16 bits by bulk copies, or in words, from any address; of f32, and sums of slices, in

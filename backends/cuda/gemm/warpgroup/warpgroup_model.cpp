@@ -110,7 +110,7 @@ WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupCo
           ceil_div(n, std::int64_t(config.tile.columns) * config.cluster.n)};
 }
 
-WarpgroupTriangle warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t band) {
+TriangleTiles warpgroup_triangle(std::int64_t m, const WarpgroupConfig& config, std::int64_t band) {
   return {std::uint32_t(m),
           std::uint32_t(config.tile.rows * config.cluster.m),
           std::uint32_t(config.tile.columns * config.cluster.n),

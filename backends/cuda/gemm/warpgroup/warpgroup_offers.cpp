@@ -34,7 +34,6 @@ constexpr double kMostUnits = 0x7fffffff;  ///< of a launch: see WarpgroupDiviso
 /// Panels are whole lines of 128 bytes.
 constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
-constexpr std::int64_t kMostTriangle = 65536;  ///< a tile is searched for band by band
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
 
 /// The names of parameters that are about rows and columns of D: a turned product has them exchanged.

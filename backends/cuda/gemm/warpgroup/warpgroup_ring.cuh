@@ -39,7 +39,7 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w,
     slice = number - tile * order.slices.divisor, number = tile;
   }
   const std::uint32_t matrix = quotient(number, order.of_matrix), in_matrix = number - matrix * order.of_matrix.divisor;
-  WarpgroupTriangle::Place place;
+  TriangleTiles::Place place;
   if constexpr (Shape::kTriangle) {
     place = order.triangle.at(in_matrix);
   } else {

@@ -6,9 +6,9 @@
 /// code: it is fetched anew for each tile.
 #pragma once
 
+#include "../triangle_tiles.hpp"
 #include "warpgroup_boxes.cuh"
 #include "warpgroup_kernels.hpp"
-#include "warpgroup_triangle.hpp"
 
 #include <cstdint>
 
@@ -68,7 +68,7 @@ __device__ __forceinline__ void write_triangle(unsigned char* memory, const Scal
                                                const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
   constexpr int kLines = WarpgroupBox<true>::kLines;
   const GemmArguments<T>& g = w.x.g;
-  const WarpgroupTriangle& triangle = w.order.triangle;
+  const TriangleTiles& triangle = w.order.triangle;
   const WarpgroupBox<true> as_d(memory, 0), other(memory, 1);
   T* const d = g.d.elements() + part.tile.batch * g.stride_d;
   const bool vectors = reinterpret_cast<std::uintptr_t>(d) % 16 == 0 && g.ldd % 8 == 0;

@@ -11,9 +11,12 @@
 
 namespace tessera::cuda {
 
+/// Rows of the largest one: a tile is searched for row after row of them.
+inline constexpr std::int64_t kMostTriangle = 65536;
+
 /// The clusters' tiles that hold elements of a triangle of a square product, in bands of some rows of tiles: in a band
 /// the columns that all its rows have, down the rows first, then what rows have beside them.
-struct WarpgroupTriangle {
+struct TriangleTiles {
   std::uint32_t rows = 1;      ///< of a tile
   std::uint32_t columns = 1;   ///< of a tile
   std::uint32_t down = 0;      ///< tiles; 0: all of D is computed
@@ -24,10 +27,10 @@ struct WarpgroupTriangle {
   bool upper = false;          ///< the elements of the product on the diagonal and right of it, or left
   bool mirrored = false;       ///< they are also written on the other side
 
-  constexpr WarpgroupTriangle() = default;
+  constexpr TriangleTiles() = default;
   /// Of n rows of the product, in tiles of rows x columns.
-  constexpr WarpgroupTriangle(std::uint32_t n, std::uint32_t tile_rows, std::uint32_t tile_columns,
-                              std::uint32_t rows_of_band, bool is_upper, bool is_mirrored)
+  constexpr TriangleTiles(std::uint32_t n, std::uint32_t tile_rows, std::uint32_t tile_columns,
+                          std::uint32_t rows_of_band, bool is_upper, bool is_mirrored)
       : rows(tile_rows),
         columns(tile_columns),
         down((n + tile_rows - 1) / tile_rows),
