@@ -22,6 +22,7 @@ struct TriangleTiles {
   std::uint32_t down = 0;      ///< tiles; 0: all of D is computed
   std::uint32_t beside = 0;    ///< tiles
   std::uint32_t band = 1;      ///< rows of tiles
+  std::uint32_t tiles = 0;     ///< in all
   std::uint32_t tiles_on = 0;  ///< whole tiles by which the diagonal moves to the right from row to row of tiles,
   std::uint32_t on = 0;        ///< and elements
   bool upper = false;          ///< the elements of the product on the diagonal and right of it, or left
@@ -39,20 +40,17 @@ struct TriangleTiles {
         tiles_on(tile_rows / tile_columns),
         on(tile_rows % tile_columns),
         upper(is_upper),
-        mirrored(is_mirrored) {}
+        mirrored(is_mirrored) {
+    Diagonal diagonal = first();
+    for (std::uint32_t row = 0; row < down; ++row, next(diagonal)) tiles += length(diagonal);
+  }
 
   /// A tile, by rows and columns of tiles.
   struct Place {
     std::uint32_t row, column;
   };
 
-  constexpr std::uint32_t tiles() const {
-    std::uint32_t sum = 0;
-    Diagonal at = first();
-    for (std::uint32_t row = 0; row < down; ++row, next(at)) sum += length(at);
-    return sum;
-  }
-  /// That of a number below tiles().
+  /// That of a number below `tiles`.
   TESSERA_HOST_DEVICE constexpr Place at(std::uint32_t number) const {
     Diagonal diagonal = first();
     for (std::uint32_t row = 0;; row += band) {

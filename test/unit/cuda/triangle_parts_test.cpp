@@ -8,6 +8,7 @@
 #include <multistage/multistage.hpp>
 #include <tessera/plugin/triangle_parts.hpp>
 #include <warpgroup/warpgroup.hpp>
+#include <warpgroup_f32/warpgroup_f32.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -75,7 +76,7 @@ TEST_CASE("warpgroup's tiles of a triangle: each that holds some of it once, and
               const std::int64_t height = rows * below, down = (n + height - 1) / height,
                                  beside = (n + columns - 1) / columns;
               std::vector<int> taken(std::size_t(down * beside));
-              for (std::uint32_t number = 0; number < tiles.tiles(); ++number) {
+              for (std::uint32_t number = 0; number < tiles.tiles; ++number) {
                 const TriangleTiles::Place place = tiles.at(number);
                 REQUIRE((place.row < down && place.column < beside));
                 ++taken[std::size_t(place.row * beside + place.column)];
@@ -135,7 +136,7 @@ TEST_CASE("multistage computes a triangle of f32 and f64 in less time than all o
       const plugin::Offer lower = ask(multistage_offers, p, h100()).cheapest();
       CHECK(lower.seconds < (n == 2048 ? 0.8 : 0.6) * whole);
       const MultistageConfig config = multistage_config(p, h100(), lower.parameters);
-      const auto tiles = double(multistage_triangle(p, config.tile).tiles());
+      const auto tiles = double(multistage_triangle(p, config.tile).tiles);
       CHECK(multistage_blocks(p, config) == tiles * double(config.split));
       CHECK(config.transpose == 0);
     }
@@ -144,4 +145,21 @@ TEST_CASE("multistage computes a triangle of f32 and f64 in less time than all o
   CHECK(multistage_why_unsupported(p, h100()) == "it computes triangles of at most 65536 rows");
   p.m = p.n = 64, p.compute = TESSERA_COMPUTE_TF32;
   CHECK(multistage_why_unsupported(p, h100()) == "it computes triangles of f32 and f64 in strict arithmetic");
+}
+
+TEST_CASE("warpgroup_f32 computes a triangle in less time than all of D, in one slice of k") {
+  for (const std::int64_t n : {4096, 8192}) {
+    CAPTURE(n);
+    auto p = test::product(TESSERA_F32, n, n, n);
+    p.trans_b = true, p.ldb = n, p.compute = TESSERA_COMPUTE_BF16X6;
+    const double whole = ask(warpgroup_f32_offers, p, h100(), 1 << 30).cheapest().seconds;
+    p.triangle = TESSERA_TRIANGLE_MIRRORED;
+    const plugin::OfferList offers = ask(warpgroup_f32_offers, p, h100(), 1 << 30);
+    CHECK(offers.cheapest().seconds < 0.65 * whole);
+    for (const plugin::Offer& offer : offers.all()) CHECK(offer.parameters.at("split") == 1);
+    const WarpgroupF32Config config = warpgroup_f32_config(p, offers.cheapest().parameters);
+    const TriangleTiles tiles = warpgroup_f32_triangle(p, config.tile);
+    CHECK(warpgroup_f32_blocks(p, 1, h100(), config) <= std::int64_t(tiles.tiles) * config.tile.cluster);
+    CHECK((tiles.mirrored && !tiles.upper));
+  }
 }

@@ -88,7 +88,7 @@ class MultistagePlan final : public plugin::Plan {
                                      : ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
     const bool triangle = problem_.triangle != TESSERA_TRIANGLE_NONE;
     if (triangle) x.triangle = multistage_triangle(problem_, tile_);
-    const std::int64_t tiles = triangle ? x.triangle.tiles() : ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n);
+    const std::int64_t tiles = triangle ? x.triangle.tiles : ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n);
     const std::int64_t blocks = tiles * g.batch * split_;
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || (g.plain() && !triangle)),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),

@@ -33,8 +33,8 @@ struct BlockWork {
     slices = unsigned(x.slices), slice = blockIdx.x % slices;
     const unsigned number = blockIdx.x / slices;
     if (kTriangles && x.triangle.down > 0) {
-      const unsigned tiles = gridDim.x / slices / unsigned(x.g.batch), batch = number / tiles;
-      const TriangleTiles::Place place = x.triangle.at(number - batch * tiles);
+      const unsigned batch = number / x.triangle.tiles;
+      const TriangleTiles::Place place = x.triangle.at(number - batch * x.triangle.tiles);
       tile = {std::int64_t(place.row) * Core::kM, std::int64_t(place.column) * Core::kN, batch};
     } else {
       tile = rasterized_tile(x.g, Core::kM, Core::kN, number);

@@ -276,7 +276,7 @@ TriangleTiles multistage_triangle(const GemmProblem& p, const MultistageTile& ti
 
 double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
   if (p.triangle != TESSERA_TRIANGLE_NONE)
-    return double(multistage_triangle(p, config.tile).tiles()) * double(p.batch) * double(config.split);
+    return double(multistage_triangle(p, config.tile).tiles) * double(p.batch) * double(config.split);
   return double(ceil_div(p.m, config.tile.m)) * double(ceil_div(p.n, config.tile.n)) * double(p.batch) *
          double(config.split);
 }

@@ -214,7 +214,7 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupOrder order_of_triangle(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
     const std::int64_t band = warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config);
     const TriangleTiles triangle = warpgroup_triangle(g.m, config, band);
-    const std::uint32_t tiles = triangle.tiles();
+    const std::uint32_t tiles = triangle.tiles;
     WarpgroupOrder order{};
     order.units = tiles * std::uint32_t(g.batch);
     order.of_matrix = WarpgroupDivisor(tiles);

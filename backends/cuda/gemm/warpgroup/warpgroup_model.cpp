@@ -90,7 +90,7 @@ double warpgroup_held(const Machine& machine, const WarpgroupCluster& cluster) {
 }
 
 double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
-  if (config.triangle != TESSERA_TRIANGLE_NONE) return double(warpgroup_triangle(m, config, 1).tiles()) * double(batch);
+  if (config.triangle != TESSERA_TRIANGLE_NONE) return double(warpgroup_triangle(m, config, 1).tiles) * double(batch);
   const WarpgroupTiles tiles = warpgroup_tiles(m, n, config);
   return double(tiles.rows) * double(tiles.columns) * double(batch);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../tile_writer.cuh"
+#include "../triangle_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
 #include "warpgroup_place.cuh"
@@ -21,10 +22,37 @@ struct WarpgroupPiece {
   static_assert(16 * kPitch <= WarpgroupTile::kWarpBytes);
 };
 
-/// What a warp has laid out as elements of D, kWidth neighbours a thread.
-template <int kWidth, class T>
+/// The rest of a triangle: what its rows have, and the elements of its other side.
+template <class T>
+struct WarpgroupCut {
+  TriangleCut cut;
+  Elements<T> other;
+  bool mirrored;
+
+  __device__ WarpgroupCut(const SlicedArguments<T>& x, const GemmTile& place, int rows, int columns)
+      : cut(x.triangle, place, rows, columns),
+        other(x.g.d + (place.batch * x.g.stride_d + place.column * x.g.ldd + place.row)),
+        mirrored(x.triangle.mirrored) {}
+
+  template <int kWidth>
+  __device__ __forceinline__ void store(const TileTarget<T>& target, int row, int column,
+                                        const Vector<Scalar<T>, kWidth>& values) const {
+    const int begin = cut.begin(row, column), end = cut.end(row, column + kWidth);
+    write_some(target.d + (row * target.ldd + column), values, column, begin, end, true);
+    if (!mirrored) return;
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e)
+      if (column + e >= begin && column + e < end)
+        (other + ((column + e) * target.ldd + row)).write(Vector<Scalar<T>, 1>{{values.value[e]}});
+  }
+};
+
+/// What a warp has laid out as elements of D, kWidth neighbours a thread. kCut: of a triangle. `place`: of the warp's
+/// first element.
+template <int kWidth, bool kCut, class T>
 __device__ __forceinline__ void write_piece(const unsigned char* memory, const TileTarget<T>& target,
-                                            const Finish<T>& finish, int first_column) {
+                                            const Finish<T>& finish, int first_column, const SlicedArguments<T>& x,
+                                            const GemmTile& place) {
   constexpr int kAcross = WarpgroupPiece::kColumns / kWidth, kRows = 32 / kAcross;
   const int lane = int(threadIdx.x) % 32, in_piece = lane % kAcross * kWidth, column = first_column + in_piece;
   if (column >= target.columns) return;
@@ -45,7 +73,10 @@ __device__ __forceinline__ void write_piece(const unsigned char* memory, const T
       for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
     }
     finish.activate_at(row, column, values);
-    target.store(row, column, values);
+    if constexpr (kCut)
+      WarpgroupCut<T>(x, place, target.rows, target.columns).store(target, row, column, values);
+    else
+      target.store(row, column, values);
   }
 }
 
@@ -78,10 +109,17 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
       *reinterpret_cast<float2*>(mine + 8 * kPitch + i % (kColumns / 8) * 32) = {s[2], s[3]};
     }
     __syncwarp();
+    const auto write = [&]<int kNeighbours>() {
+      const GemmTile place{first, tile.column, tile.batch};
+      if (x.triangle.down > 0)
+        write_piece<kNeighbours, true>(memory, target, finish, piece, x, place);
+      else
+        write_piece<kNeighbours, false>(memory, target, finish, piece, x, place);
+    };
     if (vectors)
-      write_piece<kWidth>(memory, target, finish, piece);
+      write.template operator()<kWidth>();
     else
-      write_piece<1>(memory, target, finish, piece);
+      write.template operator()<1>();
   }
 }
 

@@ -154,7 +154,8 @@ class WarpgroupF32Plan final : public plugin::Plan {
       if (problem_.form != nullptr) unprepared.of[problem_.form->operand].lines = 0;
       split(kernels_, unprepared, context_.stream(), early_);
     }
-    const auto blocks = warpgroup_f32_blocks(g.m, g.n, g.batch, context_.machine(), config_);
+    if (problem_.triangle != TESSERA_TRIANGLE_NONE) w.x.triangle = warpgroup_f32_triangle(problem_, tile);
+    const auto blocks = warpgroup_f32_blocks(problem_, g.batch, context_.machine(), config_);
     launch(kernels_.product, dim3(unsigned(blocks)), dim3(unsigned(WarpgroupF32Tile::kThreads)),
            std::size_t(tile.shared_bytes()), context_.stream(), ClusterSize{unsigned(tile.cluster)}, early_, w);
     if (w.x.partial != nullptr) launch_add_slices(kernels_.add, g, w, context_.stream(), early_adding_);
@@ -222,7 +223,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{
      why_unsupported,
      warpgroup_f32_offers,
      make_warpgroup_f32,
-     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .mixed = true},
+     {.narrow = true, .epilogue = true, .aux = true, .ordered = true, .mixed = true, .triangle = true},
      &kPreparation},
     0};
 

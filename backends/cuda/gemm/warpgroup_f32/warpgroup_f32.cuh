@@ -50,16 +50,29 @@ struct WarpgroupF32Order {
 
   __device__ explicit WarpgroupF32Order(const SlicedArguments<float>& arguments) : x(arguments) {
     const GemmArguments<float>& g = x.g;
-    units = ceil_div(g.m, Shape::kM * Shape::kCluster) * ceil_div(g.n, Shape::kN) * g.batch * x.slices;
+    const std::int64_t tiles = x.triangle.down > 0
+                                   ? std::int64_t(x.triangle.tiles)
+                                   : ceil_div(g.m, Shape::kM * Shape::kCluster) * ceil_div(g.n, Shape::kN);
+    units = tiles * g.batch * x.slices;
   }
   __device__ WarpgroupF32Work at(std::int64_t unit, unsigned rank) const {
     const GemmArguments<float>& g = x.g;
-    GemmTile tile = rasterized_tile(g, Shape::kM * Shape::kCluster, Shape::kN, unit / x.slices);
+    GemmTile tile = tile_of(unit / x.slices);
     tile.row += rank * Shape::kM;
     const int slice = int(unit % x.slices);
     const std::int64_t first = slice * x.k_per_slice, left = g.k - first;
     const std::int64_t ks = left < x.k_per_slice ? left : x.k_per_slice;
     return {tile, slice, int(first / Shape::kDepth), ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
+  }
+
+ private:
+  /// The cluster's.
+  __device__ GemmTile tile_of(std::int64_t number) const {
+    constexpr std::int64_t kRows = Shape::kM * Shape::kCluster;
+    if (x.triangle.down == 0) return rasterized_tile(x.g, kRows, Shape::kN, number);
+    const std::int64_t batch = number / x.triangle.tiles;
+    const TriangleTiles::Place place = x.triangle.at(std::uint32_t(number - batch * x.triangle.tiles));
+    return {place.row * kRows, std::int64_t(place.column) * Shape::kN, batch};
   }
 };
 
@@ -254,7 +267,7 @@ __device__ __forceinline__ void write_rows(unsigned char* memory, const float (&
   const bool to_partial = x.partial != nullptr;
   const TileTarget<float> target =
       target_of(x, {first, work.tile.column, work.tile.batch}, unsigned(work.slice), rows, columns, to_partial);
-  if (target.epilogue.reads_c() || (g.finish && !to_partial) || !target.template aligned<2>())
+  if (target.epilogue.reads_c() || (g.finish && !to_partial) || !target.template aligned<2>() || x.triangle.down > 0)
     return write_any<Shape>(memory, sums, x, work.tile, work.slice, row);
   const int lane = int(threadIdx.x) % 32;
 #pragma unroll

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../../machine.hpp"
+#include "../triangle_tiles.hpp"
 #include "warpgroup_f32_tiles.hpp"
 
 #include <tessera/plugin/offers.hpp>
@@ -55,8 +56,11 @@ std::uint64_t warpgroup_f32_form_bytes(const plugin::GemmProblem& problem, const
 /// Matrices of an operand whose parts are made at a time: one where all of a batch share it.
 std::int64_t warpgroup_f32_matrices(std::int64_t batch, std::int64_t stride, const WarpgroupF32Config& config);
 
-/// Blocks that compute one tile of m x n elements of each matrix after the other, in clusters of the tile's size.
-std::int64_t warpgroup_f32_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
+/// A triangle of D by the tiles of clusters.
+TriangleTiles warpgroup_f32_triangle(const plugin::GemmProblem& problem, const WarpgroupF32Tile& tile);
+
+/// Blocks that compute one tile of so many matrices after the other, in clusters of the tile's size.
+std::int64_t warpgroup_f32_blocks(const plugin::GemmProblem& problem, std::int64_t batch, const Machine& machine,
                                   const WarpgroupF32Config& config);
 
 /// "tile_m", "tile_n", "split", "compute", "panel_k": a configuration as parameters, and back.

@@ -82,8 +82,9 @@ std::int64_t panel_of(const GemmProblem& p, const WarpgroupF32Tile& tile, std::u
 double held(const Machine& machine, const WarpgroupF32Tile& tile) {
   return std::floor(held_at_once(machine, 1, tile.cluster) / tile.cluster);
 }
-double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupF32Tile& tile) {
-  return double(ceil_div(m, tile.m() * tile.cluster)) * double(ceil_div(n, tile.n)) * double(batch);
+double tiles_of(const GemmProblem& p, std::int64_t batch, const WarpgroupF32Tile& tile) {
+  if (p.triangle != TESSERA_TRIANGLE_NONE) return double(warpgroup_f32_triangle(p, tile).tiles) * double(batch);
+  return double(ceil_div(p.m, tile.m() * tile.cluster)) * double(ceil_div(p.n, tile.n)) * double(batch);
 }
 
 /// Multiply-adds of an element and a multiprocessor's unit in a cycle.
@@ -94,7 +95,7 @@ double products_a_cycle(const Machine& machine, const WarpgroupF32Tile& tile) {
 /// A launch of products, of a panel.
 TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile, std::int64_t split) {
   const GemmCosts& c = machine.gemm;
-  const double elements = double(tile.m()) * double(tile.n), units = tiles_of(p.m, p.n, p.batch, tile) * double(split);
+  const double elements = double(tile.m()) * double(tile.n), units = tiles_of(p, p.batch, tile) * double(split);
   const double alone = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n}) ? 0.0 : 1.0;
   const double rate = products_a_cycle(machine, tile) * c.warpgroup.of_f32[std::size_t(tile.number)];
   return {.blocks = units * tile.cluster,
@@ -168,7 +169,8 @@ void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF3
   const std::int64_t most_slices =
       panel == 0 ? std::clamp<std::int64_t>(ceil_div(p.k, tile.depth()), 1, kMostSplit) : 1;
   for (const std::int64_t split : splits_of(p, given)) {
-    if (split > most_slices || (split > 1 && tiles_of(p.m, p.n, p.batch, tile) > held(machine, tile))) continue;
+    if (split > 1 && p.triangle != TESSERA_TRIANGLE_NONE) continue;  // another kernel would add them, of all of D
+    if (split > most_slices || (split > 1 && tiles_of(p, p.batch, tile) > held(machine, tile))) continue;
     const WarpgroupF32Config config{tile, split, panel};
     if (warpgroup_f32_workspace(p, config).bytes <= limit) found.push_back({config, seconds(p, machine, config)});
   }
@@ -214,9 +216,15 @@ std::uint64_t warpgroup_f32_form_bytes(const GemmProblem& p, const Machine&) {
   return warpgroup_f32_workspace(p, {warpgroup_f32_tile_of_form(p)}).form_bytes;
 }
 
-std::int64_t warpgroup_f32_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
+TriangleTiles warpgroup_f32_triangle(const GemmProblem& p, const WarpgroupF32Tile& tile) {
+  constexpr std::uint32_t kBand = 8;  // of clusters, or 16 rows of tiles, as rasterized_tile()
+  const bool upper = p.triangle == TESSERA_TRIANGLE_UPPER, mirrored = p.triangle == TESSERA_TRIANGLE_MIRRORED;
+  return {std::uint32_t(p.n), std::uint32_t(tile.m() * tile.cluster), std::uint32_t(tile.n), kBand, upper, mirrored};
+}
+
+std::int64_t warpgroup_f32_blocks(const GemmProblem& p, std::int64_t batch, const Machine& machine,
                                   const WarpgroupF32Config& config) {
-  const double units = tiles_of(m, n, batch, config.tile) * double(config.split);
+  const double units = tiles_of(p, batch, config.tile) * double(config.split);
   return std::int64_t(std::min(units, double(machine.multiprocessors / config.tile.cluster))) * config.tile.cluster;
 }
 
@@ -242,6 +250,8 @@ std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& m
   if (p.compute == TESSERA_COMPUTE_STRICT)
     return "it computes in bf16x6 and f16x3, and the product permits strict alone";
   if (p.ordered && p.compute == TESSERA_COMPUTE_TF32) return "the device's ordered sums of tf32 are those of warpgroup";
+  if (p.triangle != TESSERA_TRIANGLE_NONE && p.n > kMostTriangle)
+    return "it computes triangles of at most " + std::to_string(kMostTriangle) + " rows";
   const double most =
       double(std::max({p.m, p.n, std::int64_t(1)})) * double(p.k) * double(std::max<std::int64_t>(p.batch, 1));
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent || most >= 4e12)
