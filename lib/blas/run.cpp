@@ -103,11 +103,13 @@ bool run_small_triangle(const Product<T>& p) {
   T beside[kWidth * kWidth];
   for (std::int64_t first = 0; first < p.n; first += kWidth) {
     const std::int64_t width = std::min(kWidth, p.n - first), next = first + width, rest = p.n - next;
-    const Product<T> block =
-        p.part == Part::lower ? block_of(p, next, first, rest, width) : block_of(p, first, next, width, rest);
-    if (rest > 0 && !run_small(block)) {
-      if (first == 0) return false;  // nothing is written so far
-      run(block);
+    if (rest > 0) {
+      const Product<T> block =
+          p.part == Part::lower ? block_of(p, next, first, rest, width) : block_of(p, first, next, width, rest);
+      if (!run_small(block)) {
+        if (first == 0) return false;  // nothing is written so far
+        run(block);
+      }
     }
     if (!run_diagonal(p, first, width, beside, first > 0 || rest > 0)) return false;
   }

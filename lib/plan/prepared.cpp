@@ -100,6 +100,9 @@ std::shared_ptr<Context> Prepared::context_of_plan(const std::shared_ptr<Context
 }
 
 void Prepared::require_same(const Problem& problem) const {
+  if (problem.gemm.triangle != TESSERA_TRIANGLE_NONE)
+    invalid("triangle", plugin::name_of_triangle(problem.gemm.triangle),
+            "must be none (0) beside a prepared operand: pass the matrix");
   if (place_of_b(problem) != place_.place) invalid("order", "another", "must be that for which b was prepared");
   const Matched own(problem_, place_.place), asked(problem, place_.place);
   const auto same = [](const char* field, const std::string& given, const std::string& wanted) {

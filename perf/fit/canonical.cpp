@@ -21,6 +21,7 @@ plugin::GemmProblem gemm_problem(const Problem& problem) {
   desc.compute = problem.kind.compute;
   desc.bias = g.bias, desc.activation = g.activation;
   desc.sums = g.ordered ? TESSERA_SUMS_ORDERED : TESSERA_SUMS_ANY;
+  desc.triangle = g.triangle;
   desc.trans_a = transpose(g.trans_a), desc.trans_b = transpose(g.trans_b);
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
   desc.batch = g.batch;

@@ -157,6 +157,7 @@ TEST_CASE("what a plan and its execution refuse of a prepared B", "[prepared]") 
   refuses({"order"}, [](GemmDesc& d) { d.order = Order::column_major; });
   refuses({"compute = bf16x6", "prepared for strict"}, [](GemmDesc& d) { d.compute = Compute::bf16x6; });
   refuses({"sums = ordered", "prepared for any"}, [](GemmDesc& d) { d.sums = Sums::ordered; });
+  refuses({"triangle = lower", "pass the matrix"}, [](GemmDesc& d) { d.m = d.n, d.triangle = Triangle::lower; });
   refuses({"batch = 2", "2 matrices", "prepared as 1", "stride_b = 0"}, [](GemmDesc& d) { d.batch = 2; });
 
   Context other("fake:1"), beside = fake();

@@ -9,7 +9,7 @@
 ///                       2 2 x      1: blocks of `block` rows, 2: of twice as many ...
 ///                       2 2 1 x  what is left below has a rectangle, and a triangle of its own
 ///
-/// Diagonal blocks are computed whole beside D.
+/// Diagonal blocks are computed whole beside D, but for those of one element.
 #pragma once
 
 #include <tessera/plugin/problem.hpp>
@@ -25,7 +25,7 @@ namespace tessera::plugin {
 struct TrianglePart {
   GemmProblem problem;
   std::int64_t row, column;  ///< of the first one's first element
-  bool diagonal;             ///< D is the memory beside, packed, which gets the next one's behind it
+  bool diagonal;  ///< more than one element: D is the memory beside, packed, which gets the next one's behind it
 };
 
 namespace detail {
@@ -42,7 +42,7 @@ inline TrianglePart triangle_part(const GemmProblem& whole, std::int64_t row, st
     p.stride_c = apart * (p.ldc + 1), p.stride_d = apart * (p.ldd + 1), p.stride_aux = apart * (p.ldaux + 1);
     p.bias_stride = apart * p.bias_increment;
   }
-  return {p, row, column, row == column};
+  return {p, row, column, row == column && rows > 1};
 }
 
 /// `count` blocks of a lower triangle, or of an upper one the same with rows and columns exchanged.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tessera/plugin/algorithm.hpp>
+#include <tessera/plugin/error.hpp>
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/triangle_copy.hpp>
 #include <tessera/plugin/triangle_parts.hpp>
@@ -18,6 +19,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,38 +46,44 @@ class TrianglesPlan final : public Plan {
    public:
     Prices(const Machine& machine, std::uint64_t workspace_limit) : machine_(machine), limit_(workspace_limit) {}
 
-    /// That of all algorithms; null where there is none. `beside`: bytes of the limit that are taken.
-    const std::pair<const Entry*, Offer>* of(const TrianglePart& part, std::uint64_t beside) {
+    /// That of all algorithms; of none where there is none. `beside`: bytes of the limit that are taken.
+    std::pair<const Entry*, Offer> of(const TrianglePart& part, std::uint64_t beside) {
       const GemmProblem& p = part.problem;
       auto [place, is_new] = known_.try_emplace({p.m, p.n, p.batch, std::int64_t(part.diagonal)});
-      std::pair<const Entry*, Offer>& best = place->second;
-      for (const Entry& entry : Register<Context, GemmProblem>::all()) {
-        if (!is_new || entry.features.forced_only || !entry.why_not(p, machine_).empty()) continue;
-        OfferList offers(true);
-        entry.offers(p, machine_, {}, limit_ - beside, offers);
-        if (offers.empty() || (best.first != nullptr && offers.cheapest().seconds >= best.second.seconds)) continue;
-        best = {&entry, offers.cheapest()};
-      }
-      const bool fits = best.first != nullptr && best.second.workspace_bytes <= limit_ - beside;
-      return fits ? &best : nullptr;
+      if (is_new) place->second = cheapest(p, limit_);
+      const bool fits = place->second.second.workspace_bytes <= limit_ - beside;
+      return fits ? place->second : cheapest(p, limit_ - beside);
     }
 
    private:
+    std::pair<const Entry*, Offer> cheapest(const GemmProblem& p, std::uint64_t limit) const {
+      std::pair<const Entry*, Offer> best{};
+      for (const Entry& entry : Register<Context, GemmProblem>::all()) {
+        if (entry.features.forced_only || !entry.why_not(p, machine_).empty()) continue;
+        OfferList offers(true);
+        entry.offers(p, machine_, {}, limit, offers);
+        if (offers.empty() || offers.cheapest().workspace_bytes > limit) continue;
+        if (best.first != nullptr && offers.cheapest().seconds >= best.second.seconds) continue;
+        best = {&entry, offers.cheapest()};
+      }
+      return best;
+    }
+
     const Machine& machine_;
     std::uint64_t limit_;
     std::map<std::array<std::int64_t, 4>, std::pair<const Entry*, Offer>> known_;
   };
 
-  /// Each part by the cheapest offer within the limit; none where a part has none.
-  static std::vector<Chosen> choose(const GemmProblem& p, std::int64_t block, std::uint64_t workspace_limit,
-                                    Prices& prices) {
+  /// Each part by the cheapest offer within the limit; nothing where a part has none.
+  static std::optional<std::vector<Chosen>> choose(const GemmProblem& p, std::int64_t block,
+                                                   std::uint64_t workspace_limit, Prices& prices) {
     const std::uint64_t beside = bytes_beside(p, block);
     std::vector<Chosen> chosen;
-    if (beside > workspace_limit) return chosen;
+    if (beside > workspace_limit) return std::nullopt;
     for (const TrianglePart& part : triangle_parts(p, block)) {
-      const auto* const best = prices.of(part, beside);
-      if (best == nullptr) return {};
-      chosen.push_back({part, best->first, best->second});
+      const auto [algorithm, offer] = prices.of(part, beside);
+      if (algorithm == nullptr) return std::nullopt;
+      chosen.push_back({part, algorithm, offer});
     }
     return chosen;
   }
@@ -96,11 +104,10 @@ class TrianglesPlan final : public Plan {
   }
 
   TrianglesPlan(Context& context, const GemmProblem& problem, std::int64_t block, const std::vector<Chosen>& parts)
-      : problem_(problem),
-        beside_(bytes_beside(problem, block)),
-        workspace_bytes_(workspace_of(problem, block, parts)) {
+      : problem_(problem), beside_(bytes_beside(problem, block)), workspace_bytes_(beside_) {
     for (const Chosen& chosen : parts) {
       auto plan = chosen.algorithm->make(context, chosen.part.problem, chosen.offer.parameters);
+      workspace_bytes_ = (std::max)(workspace_bytes_, beside_ + plan->workspace_bytes());
       parts_.push_back({chosen.part, std::move(plan), {}});
       if (chosen.part.diagonal) parts_.back().copy = context.copying_triangle(copy_of(problem, chosen.part));
     }
@@ -124,6 +131,7 @@ class TrianglesPlan final : public Plan {
 
   /// Of the diagonal blocks, which are computed beside D: a multiple of 256.
   static std::uint64_t bytes_beside(const GemmProblem& p, std::int64_t block) {
+    if (block == 1) return 0;
     const auto rows = std::uint64_t((std::min)(p.n, block));
     return round_up(std::uint64_t(p.batch) * std::uint64_t(p.n) * rows * size_of(p.dtype_d), 256);
   }
@@ -172,7 +180,10 @@ struct Triangles {
   using Machine = typename Context::Machine;
 
   static std::string why_unsupported(const GemmProblem& p, const Machine&) {
-    return p.triangle == TESSERA_TRIANGLE_NONE ? "it is for triangles of D" : "";
+    if (p.triangle == TESSERA_TRIANGLE_NONE) return "it is for triangles of D";
+    constexpr double kSquare = 64.0, kMost = 0x1p31;  // squares are copied by a launch
+    const double across = double(p.n) / kSquare + 1.0;
+    return double(p.batch) * across * across >= kMost ? "its triangles have 2^31 squares of 64 x 64 or more" : "";
   }
 
   static void offers(const GemmProblem& p, const Machine& machine, const GivenParameters& given,
@@ -186,11 +197,12 @@ struct Triangles {
     const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
     typename Plans::Prices prices(machine, std::uint64_t(workspace));
     std::vector<Way> found;
-    for (const std::int64_t block : given.in_range("block", blocks, 1, most)) {
+    const auto add_way = [&](std::int64_t block) {
       const auto parts = Plans::choose(p, block, std::uint64_t(workspace), prices);
-      if (!parts.empty())
-        found.push_back({block, Plans::seconds_of(p, machine, parts), Plans::workspace_of(p, block, parts)});
-    }
+      if (parts) found.push_back({block, Plans::seconds_of(p, machine, *parts), Plans::workspace_of(p, block, *parts)});
+    };
+    for (const std::int64_t block : given.in_range("block", blocks, 1, most)) add_way(block);
+    if (found.empty() && !given.has("block")) add_way(1);  // which needs no memory beside D
     if (list.only_cheapest() && !found.empty()) {
       const auto less = [](const Way& a, const Way& b) { return a.seconds < b.seconds; };
       found = {*std::min_element(found.begin(), found.end(), less)};
@@ -203,7 +215,9 @@ struct Triangles {
     const std::int64_t block = parameters.at("block");
     const auto workspace = std::uint64_t(parameters.at("workspace"));
     typename Plans::Prices prices(context.machine(), workspace);
-    return std::make_unique<Plans>(context, p, block, Plans::choose(p, block, workspace, prices));
+    const auto parts = Plans::choose(p, block, workspace, prices);
+    if (!parts) throw Error(TESSERA_INTERNAL, "triangles has no parts for the parameters that it offered");
+    return std::make_unique<Plans>(context, p, block, *parts);
   }
 
   /// A way to cut a triangle.
@@ -218,10 +232,10 @@ struct Triangles {
                   OfferList& list) {
     typename Plans::Prices prices(machine, workspace);
     const auto parts = Plans::choose(p, way.block, workspace, prices);
-    if (parts.empty()) return;
+    if (!parts) return;
     list.add({{{"block", way.block}, {"workspace", std::int64_t(workspace)}},
-              Plans::seconds_of(p, machine, parts),
-              Plans::workspace_of(p, way.block, parts)});
+              Plans::seconds_of(p, machine, *parts),
+              Plans::workspace_of(p, way.block, *parts)});
   }
 
   static constexpr Features kFeatures{.narrow = true, .epilogue = true, .ordered = true, .triangle = true};

@@ -20,7 +20,7 @@ class FmaCore {
   using T = float;
   using Sum = T;
   static constexpr bool kOneWriter = false;  ///< D is written in one way alone, and one kernel does all
-  static constexpr bool kTriangles = true;   ///< kernels for any arguments compute triangles
+  static constexpr bool kTriangles = kMValue > 16 && kNValue > 16;  ///< kernels for any arguments compute triangles
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;       ///< k is contiguous in memory

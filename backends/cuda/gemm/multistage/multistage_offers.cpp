@@ -269,7 +269,7 @@ std::int64_t multistage_most_transposed(const GemmProblem& p, const MultistageTi
 }
 
 TriangleTiles multistage_triangle(const GemmProblem& p, const MultistageTile& tile) {
-  constexpr std::uint32_t kBand = 16;  // as rasterized_tile()
+  constexpr std::uint32_t kBand = 16;  // rows of tiles that blocks take side by side
   const bool upper = p.triangle == TESSERA_TRIANGLE_UPPER, mirrored = p.triangle == TESSERA_TRIANGLE_MIRRORED;
   return {std::uint32_t(p.n), std::uint32_t(tile.m), std::uint32_t(tile.n), kBand, upper, mirrored};
 }

@@ -217,7 +217,7 @@ std::uint64_t warpgroup_f32_form_bytes(const GemmProblem& p, const Machine&) {
 }
 
 TriangleTiles warpgroup_f32_triangle(const GemmProblem& p, const WarpgroupF32Tile& tile) {
-  constexpr std::uint32_t kBand = 8;  // of clusters, or 16 rows of tiles, as rasterized_tile()
+  constexpr std::uint32_t kBand = 8;  // rows of clusters' tiles that are taken side by side
   const bool upper = p.triangle == TESSERA_TRIANGLE_UPPER, mirrored = p.triangle == TESSERA_TRIANGLE_MIRRORED;
   return {std::uint32_t(p.n), std::uint32_t(tile.m() * tile.cluster), std::uint32_t(tile.n), kBand, upper, mirrored};
 }
