@@ -7,7 +7,7 @@
 set(TESSERA_HOST_KERNEL_OPTIONS -ffp-contract=fast "$<$<CXX_COMPILER_ID:GNU>:--param=avoid-fma-max-bits=0>"
   "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 # Memory, threads and the loops along rows: files of backends/cpu that kokkos-openmp has, too.
-set(TESSERA_HOST_SOURCES bias_gradient.cpp context.cpp copy_operand.cpp copy_triangle.cpp
+set(TESSERA_HOST_SOURCES bias_gradient.cpp context.cpp copy_operand.cpp copy_complex.cpp copy_triangle.cpp
   gemm/finish.cpp machine.cpp openmp_threads.cpp processors.cpp
   stencil/kernels_bf16.cpp stencil/kernels_f16.cpp stencil/kernels_f32.cpp stencil/kernels_f64.cpp
   stencil/sweep_cut.cpp stencil/tap_groups.cpp thread_pool.cpp)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tessera/plugin/bias_gradient.hpp>
+#include <tessera/plugin/complex_copy.hpp>
 #include <tessera/plugin/operand_copy.hpp>
 #include <tessera/plugin/triangle_copy.hpp>
 
@@ -42,6 +43,9 @@ class Context {
   /// See tessera/plugin/triangle_copy.hpp.
   plugin::CopyTriangle copying_triangle(const plugin::TriangleCopy& copy);
   static double copying_seconds(const cuda::Machine& machine, const plugin::TriangleCopy& copy);
+  /// See tessera/plugin/complex_copy.hpp.
+  plugin::CopyComplex copying_complex(const plugin::ComplexCopy& copy);
+  static double copying_seconds(const cuda::Machine& machine, const plugin::ComplexCopy& copy);
   /// See tessera/plugin/bias_gradient.hpp.
   plugin::SumBias summing(const plugin::BiasGradient& gradient);
   /// What is queued from now on begins when what is queued on `earlier` by now has ended.

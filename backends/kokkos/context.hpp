@@ -49,6 +49,9 @@ class Context : public MemoryContext {
   static double copying_seconds(const Machine& machine, const plugin::OperandCopy& copy) {
     return MemoryContext::copying_seconds(machine.device, copy);
   }
+  static double copying_seconds(const Machine& machine, const plugin::ComplexCopy& copy) {
+    return MemoryContext::copying_seconds(machine.device, copy);
+  }
   static double copying_seconds(const Machine& machine, const plugin::TriangleCopy& copy) {
     return MemoryContext::copying_seconds(machine.device, copy);
   }

@@ -9,6 +9,7 @@
 #include <tessera/types.h>
 #include <tessera/float16.hpp>
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -34,8 +35,10 @@ namespace tessera {
 enum class DType : std::int32_t {
   f32 = TESSERA_F32,
   f64 = TESSERA_F64,
-  f16 = TESSERA_F16,   ///< IEEE 754 binary16
-  bf16 = TESSERA_BF16  ///< the upper half of a binary32
+  f16 = TESSERA_F16,    ///< IEEE 754 binary16
+  bf16 = TESSERA_BF16,  ///< the upper half of a binary32
+  c64 = TESSERA_C64,    ///< of products: std::complex<float>
+  c128 = TESSERA_C128   ///< of products: std::complex<double>
 };
 
 /// What is known of an element type; undefined for others. A type of the user's with the representation of one of
@@ -78,6 +81,23 @@ struct TypeTraits<bfloat16> {
   using Scalar = float;
 };
 
+/// Complex, of single precision. u is that of its parts.
+template <>
+struct TypeTraits<std::complex<float>> {
+  static constexpr DType kDType = DType::c64;
+  static constexpr const char* kName = "c64";
+  static constexpr double kUnitRoundoff = 0x1p-24;
+  using Scalar = std::complex<float>;
+};
+/// Complex, of double precision.
+template <>
+struct TypeTraits<std::complex<double>> {
+  static constexpr DType kDType = DType::c128;
+  static constexpr const char* kName = "c128";
+  static constexpr double kUnitRoundoff = 0x1p-53;
+  using Scalar = std::complex<double>;
+};
+
 // Types of compilers and of other libraries with the same representation.
 template <>
 struct TypeTraits<::__half> : TypeTraits<float16> {};
@@ -105,10 +125,15 @@ struct TypeList {
 using WideTypes = TypeList<float, double>;
 /// Those that are stored alone, and computed on in f32.
 using NarrowTypes = TypeList<float16, bfloat16>;
-/// The element types of this version, in the order of their numbers.
+/// The real element types of this version, in the order of their numbers.
 using ElementTypes = TypeList<float, double, float16, bfloat16>;
-/// Their DTypes.
+/// Those of products that have two parts.
+using ComplexTypes = TypeList<std::complex<float>, std::complex<double>>;
+/// All of them.
+using AllTypes = TypeList<float, double, float16, bfloat16, std::complex<float>, std::complex<double>>;
+/// The DTypes of the real ones, and of all.
 inline constexpr auto& kDTypes = ElementTypes::kDTypes;
+inline constexpr auto& kAllDTypes = AllTypes::kDTypes;
 
 /// The element types of matrices and grids.
 template <class T>
@@ -129,11 +154,21 @@ using Scalar = typename TypeTraits<std::remove_cv_t<T>>::Scalar;
 template <Element T>
 inline constexpr double kUnitRoundoff = TypeTraits<T>::kUnitRoundoff;
 
-/// Whether this version knows the type.
+/// Whether this version knows the type, among the real ones.
 constexpr bool is_known(DType dtype) {
   for (const DType known : kDTypes)
     if (known == dtype) return true;
   return false;
+}
+/// Whether elements have two parts.
+constexpr bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
+constexpr bool is_complex(tessera_dtype dtype) { return is_complex(static_cast<DType>(dtype)); }
+/// The type of the parts of a complex type; of a real one itself.
+constexpr DType part_of(DType dtype) {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
+}
+constexpr tessera_dtype part_of(tessera_dtype dtype) {
+  return static_cast<tessera_dtype>(part_of(static_cast<DType>(dtype)));
 }
 
 namespace detail {
@@ -161,14 +196,14 @@ constexpr decltype(auto) with_types(tessera_dtype dtype, Body&& body) {
 
 /// Bytes of an element.
 constexpr std::size_t size_of(DType dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); });
+  return with_types<AllTypes>(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); });
 }
 /// The same for the C constant.
 constexpr std::size_t size_of(tessera_dtype dtype) { return size_of(static_cast<DType>(dtype)); }
 
-/// "f32", "f64", "f16", "bf16".
+/// "f32", "f64", "f16", "bf16", "c64", "c128".
 constexpr const char* name_of(DType dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return TypeTraits<T>::kName; });
+  return with_types<AllTypes>(dtype, []<class T>(std::type_identity<T>) { return TypeTraits<T>::kName; });
 }
 /// The same for the C constant.
 constexpr const char* name_of(tessera_dtype dtype) { return name_of(static_cast<DType>(dtype)); }

@@ -17,7 +17,14 @@ namespace tessera {
 /// How matrices are stored: rows or columns without gaps between their elements.
 enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = TESSERA_COLUMN_MAJOR };
 /// Whether op(X) is X or its transpose.
-enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
+enum class Transpose : std::int32_t {
+  no = TESSERA_NO_TRANSPOSE,
+  yes = TESSERA_TRANSPOSE,
+  conjugate = TESSERA_CONJUGATE_TRANSPOSE,  ///< the transpose's conjugate; of real elements as `yes`
+  conjugate_alone = TESSERA_CONJUGATE       ///< of real elements as `no`
+};
+/// Whether a matrix is stored the other way round.
+constexpr bool is_transposed(Transpose t) { return t == Transpose::yes || t == Transpose::conjugate; }
 
 /// Which vector a product adds: m values, one to each row of D, or n values, one to each column. Or, as a gradient,
 /// which one it writes: the sums of D's rows or columns. See tessera_bias.
@@ -59,6 +66,7 @@ enum class Triangle : std::int32_t {
 
 /// Whether A and B may be of these types: of one, or one of them f32 and the other f16 or bf16, or f64 and f32.
 constexpr bool can_multiply(DType a, DType b) {
+  if (is_complex(a) || is_complex(b)) return a == b;
   return a == b || size_of(a) == 2 * size_of(b) || size_of(b) == 2 * size_of(a);
 }
 /// The wider type of two factors, which their product has unless its descriptor says else.

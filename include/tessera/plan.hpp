@@ -303,7 +303,10 @@ class Plan {
   }
   template <Element T>
   static tessera_scalar scalar(T value) {
-    return {static_cast<tessera_dtype>(kDType<T>), 0, double(value), 0.0};
+    if constexpr (is_complex(kDType<T>))
+      return {static_cast<tessera_dtype>(kDType<T>), 0, double(value.real()), double(value.imag())};
+    else
+      return {static_cast<tessera_dtype>(kDType<T>), 0, double(value), 0.0};
   }
 
   bool takes_host_memory() const { return host_memory_; }

@@ -75,9 +75,10 @@ enum {
   TESSERA_OP_SYSTEM = 3 /**< steps of a system of fields: tessera/system.h */
 };
 
-/** The type of an element. f16 is IEEE 754 binary16, bf16 the upper half of a binary32. */
+/** The type of an element. f16 is IEEE 754 binary16, bf16 the upper half of a binary32. c64 and c128 are for products:
+ * a complex number of two f32 or f64, first its real part, aligned as these. */
 typedef int32_t tessera_dtype;
-enum { TESSERA_F32 = 1, TESSERA_F64 = 2, TESSERA_F16 = 3, TESSERA_BF16 = 4 };
+enum { TESSERA_F32 = 1, TESSERA_F64 = 2, TESSERA_F16 = 3, TESSERA_BF16 = 4, TESSERA_C64 = 5, TESSERA_C128 = 6 };
 
 /** The arithmetic that the caller accepts; a backend may compute better than it is asked to. With
  * u = 2^-24, element by element where nothing else is said, beside the one rounding of D:
@@ -154,7 +155,12 @@ enum { TESSERA_ROW_MAJOR = 0, TESSERA_COLUMN_MAJOR = 1 };
 
 /** Whether a matrix is taken transposed. */
 typedef int32_t tessera_transpose;
-enum { TESSERA_NO_TRANSPOSE = 0, TESSERA_TRANSPOSE = 1 };
+enum {
+  TESSERA_NO_TRANSPOSE = 0,
+  TESSERA_TRANSPOSE = 1,
+  TESSERA_CONJUGATE_TRANSPOSE = 2, /**< of complex elements; of real ones as TESSERA_TRANSPOSE, */
+  TESSERA_CONJUGATE = 3            /**< and as TESSERA_NO_TRANSPOSE */
+};
 
 /** What a tap reads when it leaves the domain across a side. n points, d c b a | a b c d. */
 typedef int32_t tessera_boundary;
@@ -217,7 +223,8 @@ typedef struct tessera_copy {
   int64_t source_strides[TESSERA_COPY_MAX_RANK];
 } tessera_copy;
 
-/** A scalar argument, tagged with its type: f64 where D is, else f32, whose values are held exactly. */
+/** A scalar argument, tagged with its type: D's where that is f64 or complex, else f32, whose values are held exactly.
+ * `imaginary` is 0 unless the type is complex. */
 typedef struct tessera_scalar {
   tessera_dtype dtype;
   int32_t reserved;

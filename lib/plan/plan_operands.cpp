@@ -24,8 +24,9 @@ const T& element(const T* array, std::uint64_t size, std::uint64_t index) {
 /// " (a, b, c)".
 std::string listed(const std::vector<std::string>& names) { return names.empty() ? "" : " (" + join(names) + ")"; }
 
-double scalar_value(const tessera_execution& e, std::uint64_t index) {
-  return element(e.scalars, e.scalar_size, index).real;
+bool is_zero(const tessera_execution& e, std::uint64_t index) {
+  const tessera_scalar& scalar = element(e.scalars, e.scalar_size, index);
+  return scalar.real == 0.0 && scalar.imaginary == 0.0;
 }
 
 }  // namespace
@@ -35,9 +36,9 @@ bool Plan::reads(const Operand& operand, const tessera_execution& execution) con
   if (of_system_) return operand.role < TESSERA_ROLE_RECORDED && !operand.layout.empty();
   if (output_empty_ || operand.written || operand.layout.empty()) return false;
   if (problem_.prepared && operand.role == TESSERA_ROLE_B) return false;  // of the caller's
-  if (operand.role == TESSERA_ROLE_C) return scalar_value(execution, 1) != 0.0;
+  if (operand.role == TESSERA_ROLE_C) return !is_zero(execution, 1);
   if (operand.role == TESSERA_ROLE_A || operand.role == TESSERA_ROLE_B)
-    return scalar_value(execution, 0) != 0.0 && problem_.gemm.k != 0;
+    return !is_zero(execution, 0) && problem_.gemm.k != 0;
   return true;
 }
 
@@ -80,10 +81,11 @@ bool Plan::take_operands(const tessera_execution& e, tessera_operand* operands) 
   if (scalars && (e.scalars == nullptr || !believable(e.scalar_size, sizeof *e.scalars))) return false;
   bool plain = e.operand_size == sizeof *operands && (!scalars || e.scalar_size == sizeof *e.scalars);
   std::int32_t differences = 0;
+  const bool complex = is_complex(problem_.scalar_dtype);
   for (std::size_t i = 0; i < e.scalar_count; ++i) {
     const tessera_scalar& given = element(e.scalars, e.scalar_size, i);
     differences |= (given.dtype ^ problem_.scalar_dtype) | given.reserved;
-    plain &= given.imaginary == 0.0;
+    plain &= complex || given.imaginary == 0.0;
   }
   const Expected& expected = separate ? separate_ : in_place_;
   std::uintptr_t misaligned = 0;
@@ -135,7 +137,7 @@ namespace {
 
 /// `field` of the descriptor could be of the given type; null where it could not.
 [[noreturn]] void refuse_dtype(const std::string& name, tessera_dtype given, tessera_dtype own, const char* field) {
-  validate_dtype("dtype of " + name, given);
+  validate_product_dtype("dtype of " + name, given);
   const std::string type = name_of(given), wanted = name_of(own);
   const std::string set =
       field == nullptr ? "" : std::string("set .") + field + " of its descriptor to " + type + ", or ";
@@ -167,7 +169,7 @@ void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
   const tessera_scalar& given = element(e.scalars, e.scalar_size, index);
   if (given.dtype != problem_.scalar_dtype) refuse_dtype(name, given.dtype, problem_.scalar_dtype, nullptr);
   if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
-  if (given.imaginary != 0.0)
+  if (given.imaginary != 0.0 && !is_complex(problem_.scalar_dtype))
     invalid("imaginary of " + name, text_of(given.imaginary), "must be 0: the plan's type is real");
   plugin::refuse_tail(&given, sizeof given, e.scalar_size, name.c_str());
 }

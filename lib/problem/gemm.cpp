@@ -66,9 +66,10 @@ tessera_dtype wider(const tessera_gemm_desc& d) { return size_of(d.dtype_b) > si
 /// B's: as A's, or one of both is the other's next wider one.
 void resolve_dtype_b(tessera_gemm_desc& d) {
   if (d.dtype_b == 0) d.dtype_b = d.dtype;
-  validate_dtype("dtype_b", d.dtype_b);
+  validate_product_dtype("dtype_b", d.dtype_b);
   const std::size_t a = size_of(d.dtype), b = size_of(d.dtype_b);
-  if (d.dtype_b != d.dtype && a != 2 * b && b != 2 * a)
+  const bool complex = is_complex(d.dtype) || is_complex(d.dtype_b);
+  if (d.dtype_b != d.dtype && (complex || (a != 2 * b && b != 2 * a)))
     invalid("dtype_b", name_of(d.dtype_b),
             std::string("with A of ") + name_of(d.dtype) +
                 " it must be that (or 0), or one of both f32 and the other f16 or bf16, or f64 and f32");
@@ -77,7 +78,7 @@ void resolve_dtype_b(tessera_gemm_desc& d) {
 /// The type of an operand that is `usual`, or f32 where that has 16 bits.
 tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype usual, const char* of) {
   if (given == 0) return usual;
-  validate_dtype(name, given);
+  validate_product_dtype(name, given);
   if (given != usual && given != scalar_dtype(usual))
     invalid(name, name_of(given),
             std::string("must be ") + name_of(usual) + ", the type of " + of + (narrow(usual) ? ", or f32" : ""));
@@ -99,16 +100,37 @@ void resolve_whole_n(tessera_gemm_desc& d) {
 tessera_compute resolve_compute(const tessera_gemm_desc& d, tessera_compute usual) {
   one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_TF32,
          "default (0), strict (1), bf16x6 (2), f16x3 (3), tf32 (4)");
-  const bool has_all = size_of(wider(d)) == 4;
+  const bool has_all = size_of(part_of(wider(d))) == 4;
   if (d.compute == TESSERA_COMPUTE_DEFAULT) return has_all ? usual : TESSERA_COMPUTE_STRICT;
   if (d.compute != TESSERA_COMPUTE_STRICT && !has_all)
-    invalid("compute", name_of_compute(d.compute),
-            std::string("products of f32 alone have it; the type is ") + name_of(wider(d)) + ": must be strict");
+    invalid(
+        "compute", name_of_compute(d.compute),
+        std::string("products of f32 and c64 alone have it; the type is ") + name_of(wider(d)) + ": must be strict");
   return d.compute;
 }
 
+/// Complex products have alpha and beta alone.
+void check_complex(const tessera_gemm_desc& d) {
+  if (!is_complex(d.dtype)) return;
+  const std::string of = std::string(" in products of ") + name_of(d.dtype);
+  if (d.bias != TESSERA_BIAS_NONE) invalid("bias", d.bias, "must be none (0)" + of);
+  if (d.activation != TESSERA_ACTIVATION_NONE) invalid("activation", d.activation, "must be none (0)" + of);
+  if (d.triangle == TESSERA_TRIANGLE_MIRRORED)
+    invalid("triangle", name_of_triangle(d.triangle),
+            "must be none (0), lower (1) or upper (2)" + of + ", whose D may be symmetric or Hermitian");
+}
+
+/// Real elements are their own conjugates.
+void resolve_transposes(tessera_gemm_desc& d) {
+  for (const auto& [name, trans] : {std::pair{"trans_a", &d.trans_a}, {"trans_b", &d.trans_b}}) {
+    one_of(name, *trans, TESSERA_NO_TRANSPOSE, TESSERA_CONJUGATE,
+           "no (0), yes (1), conjugate transpose (2), conjugate (3)");
+    if (!is_complex(d.dtype)) *trans = is_transposed(*trans) ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+  }
+}
+
 void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
-  validate_dtype("dtype", d.dtype);
+  validate_product_dtype("dtype", d.dtype);
   resolve_dtype_b(d);
   d.dtype_d = resolve_dtype("dtype_d", d.dtype_d, wider(d), d.dtype_b == d.dtype ? "A and B" : "A and B, the wider");
   d.compute = resolve_compute(d, usual);
@@ -162,13 +184,15 @@ Layout bias_layout(const tessera_gemm_desc& d) {
   return layout;
 }
 
+/// As BLAS has them; J: the conjugate alone.
+char letter_of(tessera_transpose trans) { return "NTCJ"[trans]; }
+
 std::string describe(const tessera_gemm_desc& d) {
   std::string text = std::string("gemm ") + name_of(d.dtype);
   if (d.dtype_b != d.dtype) text += std::string("*") + name_of(d.dtype_b);
   if (d.dtype_d != wider(d)) text += std::string("->") + name_of(d.dtype_d);
   text += " m=" + std::to_string(d.m) + " n=" + std::to_string(d.n) + " k=" + std::to_string(d.k) + " " +
-          (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N") +
-          (d.order == TESSERA_ROW_MAJOR ? " row-major" : " column-major");
+          letter_of(d.trans_a) + letter_of(d.trans_b) + (d.order == TESSERA_ROW_MAJOR ? " row-major" : " column-major");
   const std::pair<const char*, std::int64_t> distances[] = {{"lda", d.lda}, {"ldb", d.ldb}, {"ldc", d.ldc}};
   for (const auto& [name, value] : distances)
     if (value != TESSERA_PACKED) text += std::string(" ") + name + "=" + std::to_string(value);
@@ -208,8 +232,8 @@ std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
   const Matrix c{"C (m by n)", "ldc", "stride_c", d.m, d.n, d.ldc, d.stride_c};
   Matrix to{"D (m by n)", "ldd", "stride_d", d.m, d.n, d.ldd == 0 ? d.ldc : d.ldd, d.stride_d};
   if (d.stride_d == 0) to.stride = d.ldd == 0 ? d.stride_c : TESSERA_PACKED;
-  if (d.trans_a == TESSERA_TRANSPOSE) std::swap(a.rows, a.columns);
-  if (d.trans_b == TESSERA_TRANSPOSE) std::swap(b.rows, b.columns);
+  if (is_transposed(d.trans_a)) std::swap(a.rows, a.columns);
+  if (is_transposed(d.trans_b)) std::swap(b.rows, b.columns);
   std::vector<Operand> operands = {
       {"a", TESSERA_ROLE_A, d.dtype, false, matrix_layout(a, row_major, d.batch, size_a)},
       {"b", TESSERA_ROLE_B, d.dtype_b, false, matrix_layout(b, row_major, d.batch, size_b)},
@@ -252,14 +276,14 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
   auto d = plugin::read_struct<tessera_gemm_desc>(desc, "the GEMM descriptor");
   resolve_types(d, compute);
   one_of("order", d.order, TESSERA_ROW_MAJOR, TESSERA_COLUMN_MAJOR, "row-major (0), column-major (1)");
-  one_of("trans_a", d.trans_a, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
-  one_of("trans_b", d.trans_b, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
+  resolve_transposes(d);
   for (const auto& [name, value] : {std::pair{"m", d.m}, {"n", d.n}, {"k", d.k}})
     at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
   at_least("batch", d.batch, 0);
   one_of("sums", d.sums, TESSERA_SUMS_ANY, TESSERA_SUMS_ORDERED, "any (0), ordered (1)");
   resolve_whole_n(d);
   check_triangle(d);
+  check_complex(d);
 
   Problem p;
   p.op = TESSERA_OP_GEMM;

@@ -74,11 +74,22 @@ void Problem::describe_layouts() {
   }
 }
 
-void validate_dtype(const std::string& argument, tessera_dtype dtype) {
-  if (is_known(DType(dtype))) return;
+namespace {
+
+template <class DTypes>
+[[noreturn]] void refuse_dtype(const std::string& argument, tessera_dtype dtype, const DTypes& dtypes) {
   std::vector<std::string> known;
-  for (const DType type : kDTypes) known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
+  for (const DType type : dtypes) known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
   invalid(argument, dtype, "must be one of " + join(known));
+}
+
+}  // namespace
+
+void validate_dtype(const std::string& argument, tessera_dtype dtype) {
+  if (!is_known(DType(dtype))) refuse_dtype(argument, dtype, kDTypes);
+}
+void validate_product_dtype(const std::string& argument, tessera_dtype dtype) {
+  if (!is_known(DType(dtype)) && !is_complex(dtype)) refuse_dtype(argument, dtype, kAllDTypes);
 }
 
 Problem problem_of(std::shared_ptr<const CanonicalSystem> canonical) {

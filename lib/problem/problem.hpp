@@ -78,12 +78,17 @@ struct Problem {
   void describe_layouts();
 };
 
+/// Whether a matrix is stored the other way round.
+inline bool is_transposed(tessera_transpose trans) {
+  return trans == TESSERA_TRANSPOSE || trans == TESSERA_CONJUGATE_TRANSPOSE;
+}
+
 /// Bytes of an element, signed as distances are.
 inline std::int64_t element_size(tessera_dtype dtype) { return std::int64_t(size_of(dtype)); }
 
 /// The type of alpha, beta and coefficients.
 inline tessera_dtype scalar_dtype(tessera_dtype dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+  return with_types<AllTypes>(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
 }
 
 /// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy.
@@ -99,5 +104,7 @@ Problem validate_stencil(const tessera_desc* desc);
 Problem problem_of(std::shared_ptr<const CanonicalSystem> system);
 /// Throws unless the type is known. `argument` is what a message calls it.
 void validate_dtype(const std::string& argument, tessera_dtype dtype);
+/// The same of products, which may be complex.
+void validate_product_dtype(const std::string& argument, tessera_dtype dtype);
 
 }  // namespace tessera::core

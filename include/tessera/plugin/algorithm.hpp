@@ -36,6 +36,7 @@ struct Features {
   bool limited = false;   ///< keeps a problem's limit of multiprocessors
   bool mixed = false;     ///< takes A and B of two types; else it gets a widened copy of one of them: see OperandCopy
   bool triangle = false;  ///< computes a triangle of D, or one and its mirror image
+  bool complex = false;   ///< multiplies complex elements
 };
 
 /// Why an algorithm with these features cannot keep the limit of a problem; "" where that is not the reason.
@@ -47,6 +48,7 @@ std::string missing_limit(const Problem& p, const Features& features) {
 
 /// Why an algorithm with these features cannot solve a product; "" where that is not the reason.
 inline std::string missing_feature(const GemmProblem& p, const Features& features) {
+  if (!features.complex && p.complex) return "multiplies real numbers";
   if (!features.narrow && size_of(p.dtype) == 2) return std::string("takes f32 and f64, not ") + name_of(p.dtype);
   if (!features.epilogue && p.has_epilogue()) return "takes no bias and no activation";
   if (!features.aux && p.aux != TESSERA_AUX_NONE) return "takes no aux";

@@ -7,6 +7,7 @@
 
 #include <tessera/plugin/abi.h>
 
+#include <complex>
 #include <cstdint>
 
 namespace tessera::plugin {
@@ -23,6 +24,8 @@ class Execution {
   T scalar(int i) const {
     return static_cast<T>(at<tessera_scalar>(e_.scalars, e_.scalar_size, i).real);
   }
+  const tessera_scalar& raw_scalar(int i) const { return at<tessera_scalar>(e_.scalars, e_.scalar_size, i); }
+  std::complex<double> complex_scalar(int i) const { return {raw_scalar(i).real, raw_scalar(i).imaginary}; }
   template <class T>
   T* workspace() const {
     return static_cast<T*>(e_.workspace);

@@ -20,7 +20,9 @@
 
 namespace tessera::plugin {
 
+using tessera::is_complex;
 using tessera::NarrowTypes;
+using tessera::part_of;
 using tessera::Scalar;
 using tessera::size_of;
 using tessera::WideTypes;
@@ -42,9 +44,12 @@ inline void require_known(tessera_dtype dtype, tessera_compute compute) {
 /// operands come in the order A, B, C, D, bias, aux, the last two where there are any; D may be C.
 struct GemmProblem {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
-  tessera_dtype dtype, dtype_b, dtype_d, dtype_bias;  ///< of A; B; C and D; of the bias, 0 where there is none
+  /// Of A; B; C and D; of the bias, 0 where there is none. Of complex elements that of their parts.
+  tessera_dtype dtype, dtype_b, dtype_d, dtype_bias;
+  bool complex;
   tessera_compute compute;
   bool trans_a, trans_b;
+  bool conjugate_a, conjugate_b;
   tessera_bias bias;
   tessera_bias bias_gradient;  ///< per_row or per_column where the bias is written, and `bias` is none
   tessera_activation activation;
@@ -65,9 +70,10 @@ struct GemmProblem {
 
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
-    require_known(desc.dtype, desc.compute);
-    dtype = desc.dtype, dtype_b = desc.dtype_b != 0 ? desc.dtype_b : dtype;
-    dtype_d = desc.dtype_d != 0 ? desc.dtype_d : wider(), dtype_bias = desc.dtype_bias;
+    complex = is_complex(desc.dtype);
+    require_known(part_of(desc.dtype), desc.compute);
+    dtype = part_of(desc.dtype), dtype_b = desc.dtype_b != 0 ? part_of(desc.dtype_b) : dtype;
+    dtype_d = desc.dtype_d != 0 ? part_of(desc.dtype_d) : wider(), dtype_bias = desc.dtype_bias;
     require_known(dtype_b, desc.compute), require_known(dtype_d, desc.compute);
     if (desc.bias != TESSERA_BIAS_NONE) require_known(dtype_bias, desc.compute);
     require_known("bias", desc.bias, TESSERA_BIAS_GRADIENT_PER_COLUMN);
@@ -80,8 +86,12 @@ struct GemmProblem {
     bias_gradient = writes_bias ? desc.bias - kApart : tessera_bias(TESSERA_BIAS_NONE);
     activation = desc.activation, aux = desc.aux;
     ldaux = desc.ldaux, stride_aux = desc.stride_aux;
-    trans_a = desc.trans_a == TESSERA_TRANSPOSE;
-    trans_b = desc.trans_b == TESSERA_TRANSPOSE;
+    for (const tessera_transpose trans : {desc.trans_a, desc.trans_b})
+      require_known("transpose", trans, TESSERA_CONJUGATE);
+    trans_a = desc.trans_a == TESSERA_TRANSPOSE || desc.trans_a == TESSERA_CONJUGATE_TRANSPOSE;
+    trans_b = desc.trans_b == TESSERA_TRANSPOSE || desc.trans_b == TESSERA_CONJUGATE_TRANSPOSE;
+    conjugate_a = desc.trans_a >= TESSERA_CONJUGATE_TRANSPOSE,
+    conjugate_b = desc.trans_b >= TESSERA_CONJUGATE_TRANSPOSE;
     m = desc.m, n = desc.n, k = desc.k;
     lda = desc.lda, ldb = desc.ldb, ldc = desc.ldc, ldd = desc.ldd != 0 ? desc.ldd : ldc;
     batch = desc.batch;
@@ -113,10 +123,10 @@ struct GemmProblem {
   /// The place of aux among the operands.
   int aux_operand() const { return bias == TESSERA_BIAS_NONE && bias_gradient == TESSERA_BIAS_NONE ? 4 : 5; }
 
-  double flops() const { return 2.0 * double(m) * double(n) * double(k) * double(batch); }
+  double flops() const { return (complex ? 8.0 : 2.0) * double(m) * double(n) * double(k) * double(batch); }
   /// Each matrix once, C read and D written.
   double bytes() const {
-    return double(batch) *
+    return (complex ? 2.0 : 1.0) * double(batch) *
            (double(size_of(dtype)) * double(m) * double(k) + double(size_of(dtype_b)) * double(k) * double(n) +
             double(size_of(dtype_d)) * 2.0 * double(m) * double(n));
   }
