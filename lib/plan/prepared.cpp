@@ -138,6 +138,8 @@ std::shared_ptr<const Prepared> prepare(std::shared_ptr<Context> context, const 
                                         const PlanOptions& options, const GivenOperand& b) {
   require_product(desc);
   Problem problem = validate(desc, environment_compute);
+  if (is_complex(problem.gemm.dtype))
+    invalid("dtype", name_of(problem.gemm.dtype), "must be real: complex products take no prepared operand");
   one_of("operands", options.operands, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const PlanRequest request{problem, options, forced_algorithm(options, problem.op), environment_verbose()};
   if (context == nullptr)
