@@ -76,9 +76,9 @@ struct PlanOptions {
   /// As describe() prints it, "[backend/]name[:key=value,...]". Empty: the environment's or the backend's choice.
   std::string algorithm = {};
   /// Most device memory, in bytes, that a GEMM plan takes beside its operands. 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, for
-  /// products of two types what a copy of the narrower operand takes besides, and for those on a device that permit
-  /// other arithmetic than strict a quarter of its memory, where that is to be had: parts of the operands take 4 to 6
-  /// bytes an element.
+  /// products of two types what a copy of the narrower operand takes besides, for complex ones twice B and a transposed
+  /// A, and for those on a device that permit other arithmetic than strict a quarter of its memory, where that is to be
+  /// had: parts of the operands take 4 to 6 bytes an element.
   std::uint64_t workspace_limit = 0;
   /// Device memory to use instead of the plan's own, aligned to 256 bytes. The caller owns it and keeps it alive as
   /// long as the plan. It must hold what Plan::workspace_bytes() tells.

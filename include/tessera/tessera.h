@@ -150,9 +150,10 @@ typedef struct tessera_plan_options {
   /** "[backend/]name[:key=value,...]", or null: what TESSERA_GEMM_ALGORITHM,
    * TESSERA_STENCIL_ALGORITHM or TESSERA_SYSTEM_ALGORITHM says, else the backend's choice. */
   const char* algorithm;
-  /** Most device memory a GEMM plan may take beside its operands, in bytes; 0:
-   * TESSERA_DEFAULT_WORKSPACE_LIMIT, for products of two types a copy of the narrower operand besides, and for those on
-   * a device that permit other arithmetic than strict a quarter of its memory, for parts of 2 to 6 bytes an element. */
+  /** Most device memory a GEMM plan may take beside its operands, in bytes; 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, for
+   * products of two types a copy of the narrower operand besides, for complex ones twice B and a transposed A, and for
+   * those on a device that permit other arithmetic than strict a quarter of its memory, for parts of 2 to 6 bytes an
+   * element. */
   uint64_t workspace_limit;
   /** Memory of the context's device to use instead of the plan's own; the caller keeps it alive.
    * It must hold what the plan needs (tessera_plan_info.workspace_bytes), aligned to 256 bytes. */

@@ -6,6 +6,7 @@
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
+#include <tessera/plugin/complex_copy.hpp>
 #include <tessera/plugin/operand_copy.hpp>
 
 #include <algorithm>
@@ -35,10 +36,12 @@ PlanLimits limits(const PlanOptions& options) {
 
 PlanLimits limits(const PlanOptions& options, const Problem& problem) {
   PlanLimits most = limits(options);
-  if (is_said(options) || problem.op != TESSERA_OP_GEMM || problem.gemm.dtype_b == problem.gemm.dtype) return most;
+  if (is_said(options) || problem.op != TESSERA_OP_GEMM) return most;
   constexpr std::uint64_t kMost = INT64_MAX;
-  const std::uint64_t copy = plugin::OperandCopy::widening(plugin::GemmProblem(problem.desc())).bytes();
-  most.workspace += std::min(copy, kMost - most.workspace);
+  const auto add = [&](std::uint64_t copies) { most.workspace += std::min(copies, kMost - most.workspace); };
+  if (problem.gemm.dtype_b != problem.gemm.dtype)
+    add(plugin::OperandCopy::widening(plugin::GemmProblem(problem.desc())).bytes());
+  if (is_complex(problem.gemm.dtype)) add(plugin::DoubledProduct(plugin::GemmProblem(problem.desc())).bytes());
   return most;
 }
 

@@ -39,6 +39,59 @@ struct ComplexCopy {
 /// transposes or doubles.
 using CopyComplex = std::function<void(const void* from, void* to, std::complex<double> factor)>;
 
+/// Rows of A, whose elements are pairs of neighbours, times a copy of B with twice the rows and columns: rows of D.
+///
+///     [ar ai ...] [ br bi ]
+///                 [-bi br ]  =  [dr di ...]
+///                 [ ...   ]
+///
+/// Each part of D is a sum of 2 k products, so that its error is bounded element by element as that of a real product.
+/// A transposed A is copied first; alpha, where it has an imaginary part, goes into the copy of B.
+class DoubledProduct {
+ public:
+  explicit DoubledProduct(const GemmProblem& p) : product_(p), copies_a_(p.trans_a), a_{}, b_{} {
+    const bool empty = p.m == 0 || p.n == 0 || p.batch == 0;
+    const auto matrices = [&](std::int64_t stride) { return empty ? 0 : stride != 0 ? p.batch : std::int64_t(1); };
+    a_ = {p.dtype, true, false, false, false, matrices(p.stride_a), p.m, p.k, p.lda, p.stride_a, round_up(p.k, 8), 0};
+    b_ = {p.dtype, p.trans_b, p.conjugate_b, true,       p.conjugate_a,         matrices(p.stride_b),
+          p.k,     p.n,       p.ldb,         p.stride_b, round_up(2 * p.n, 16), 0};
+    a_.to_stride = p.stride_a != 0 ? a_.rows * a_.to_ld : 0;
+    b_.to_stride = p.stride_b != 0 ? 2 * b_.rows * b_.to_ld : 0;
+    GemmProblem& q = product_;
+    q.complex = q.conjugate_a = q.conjugate_b = q.trans_a = q.trans_b = false;
+    q.n *= 2, q.k *= 2, q.whole_n *= 2;
+    q.lda = 2 * (copies_a_ ? a_.to_ld : p.lda), q.stride_a = 2 * (copies_a_ ? a_.to_stride : p.stride_a);
+    q.ldb = b_.to_ld, q.stride_b = b_.to_stride;
+    q.ldc *= 2, q.ldd *= 2, q.stride_c *= 2, q.stride_d *= 2;
+  }
+
+  bool copies_a() const { return copies_a_; }
+  const GemmProblem& product() const { return product_; }
+  const ComplexCopy& a() const { return a_; }
+  const ComplexCopy& b() const { return b_; }
+  /// Of the copies, multiples of 256; more than there is memory where they are too large.
+  std::uint64_t bytes_a() const { return copies_a_ ? bytes_of(a_, 2) : 0; }
+  std::uint64_t bytes_b() const { return bytes_of(b_, 2); }
+  std::uint64_t bytes() const { return bytes_a() + bytes_b(); }
+  static std::uint64_t bytes_of(const ComplexCopy& copy, int parts) {
+    constexpr double kMost = 0x1p62;
+    const double bytes =
+        double(copy.matrices) * double(copy.rows) * double(copy.to_ld) * parts * double(size_of(copy.part));
+    if (bytes > kMost) return std::uint64_t(kMost);
+    return round_up(std::uint64_t(copy.matrices * copy.rows * copy.to_ld) * unsigned(parts) * size_of(copy.part), 256);
+  }
+  /// beta C in the place of D, for a beta with an imaginary part.
+  static ComplexCopy scaling(const GemmProblem& p) {
+    const std::int64_t matrices = p.m == 0 || p.n == 0 ? 0 : p.batch;
+    return {p.dtype, false, false, false, false, matrices, p.m, p.n, p.ldc, p.stride_c, p.ldd, p.stride_d};
+  }
+
+ private:
+  GemmProblem product_;
+  bool copies_a_;
+  ComplexCopy a_, b_;
+};
+
 /// One element, and what becomes of it.
 template <class T>
 constexpr std::complex<T> times(const std::complex<T>& factor, const std::complex<T>& x) {

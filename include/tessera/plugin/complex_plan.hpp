@@ -21,57 +21,6 @@
 
 namespace tessera::plugin {
 
-/// Rows of A, whose elements are pairs of neighbours, times a copy of B with twice the rows and columns: rows of D.
-///
-///     [ar ai ...] [ br bi ]
-///                 [-bi br ]  =  [dr di ...]
-///                 [ ...   ]
-///
-/// Each part of D is a sum of 2 k products, so that its error is bounded element by element as that of a real product.
-/// A transposed A is copied first; alpha, where it has an imaginary part, goes into the copy of B.
-class DoubledProduct {
- public:
-  explicit DoubledProduct(const GemmProblem& p) : product_(p), a_{}, b_{} {
-    const bool empty = p.m == 0 || p.n == 0 || p.batch == 0;
-    const auto matrices = [&](std::int64_t stride) { return empty ? 0 : stride != 0 ? p.batch : std::int64_t(1); };
-    a_ = {p.dtype, true, false, false, false, matrices(p.stride_a), p.m, p.k, p.lda, p.stride_a, round_up(p.k, 8), 0};
-    b_ = {p.dtype, p.trans_b, p.conjugate_b, true,       p.conjugate_a,         matrices(p.stride_b),
-          p.k,     p.n,       p.ldb,         p.stride_b, round_up(2 * p.n, 16), 0};
-    a_.to_stride = p.stride_a != 0 ? a_.rows * a_.to_ld : 0;
-    b_.to_stride = p.stride_b != 0 ? 2 * b_.rows * b_.to_ld : 0;
-    GemmProblem& q = product_;
-    q.complex = q.conjugate_a = q.conjugate_b = q.trans_a = q.trans_b = false;
-    q.n *= 2, q.k *= 2, q.whole_n *= 2;
-    q.lda = 2 * (copies_a(p) ? a_.to_ld : p.lda), q.stride_a = 2 * (copies_a(p) ? a_.to_stride : p.stride_a);
-    q.ldb = b_.to_ld, q.stride_b = b_.to_stride;
-    q.ldc *= 2, q.ldd *= 2, q.stride_c *= 2, q.stride_d *= 2;
-  }
-
-  static bool copies_a(const GemmProblem& p) { return p.trans_a; }
-  const GemmProblem& product() const { return product_; }
-  const ComplexCopy& a() const { return a_; }
-  const ComplexCopy& b() const { return b_; }
-  /// Of the copies, multiples of 256; more than there is memory where they are too large.
-  std::uint64_t bytes_a(const GemmProblem& p) const { return copies_a(p) ? bytes_of(a_, 2) : 0; }
-  std::uint64_t bytes_b() const { return bytes_of(b_, 2); }
-  static std::uint64_t bytes_of(const ComplexCopy& copy, int parts) {
-    constexpr double kMost = 0x1p62;
-    const double bytes =
-        double(copy.matrices) * double(copy.rows) * double(copy.to_ld) * parts * double(size_of(copy.part));
-    if (bytes > kMost) return std::uint64_t(kMost);
-    return round_up(std::uint64_t(copy.matrices * copy.rows * copy.to_ld) * unsigned(parts) * size_of(copy.part), 256);
-  }
-  /// beta C in the place of D, for a beta with an imaginary part.
-  static ComplexCopy scaling(const GemmProblem& p) {
-    const std::int64_t matrices = p.m == 0 || p.n == 0 ? 0 : p.batch;
-    return {p.dtype, false, false, false, false, matrices, p.m, p.n, p.ldc, p.stride_c, p.ldd, p.stride_d};
-  }
-
- private:
-  GemmProblem product_;
-  ComplexCopy a_, b_;
-};
-
 template <class Context>
 class DoubledPlan final : public Plan {
  public:
@@ -86,7 +35,7 @@ class DoubledPlan final : public Plan {
   /// By the cheapest offer within the limit, if there is one.
   static Chosen choose(const GemmProblem& p, const Machine& machine, std::uint64_t workspace_limit) {
     const DoubledProduct doubled(p);
-    const std::uint64_t beside = doubled.bytes_a(p) + doubled.bytes_b();
+    const std::uint64_t beside = doubled.bytes();
     Chosen best;
     if (beside > workspace_limit) return best;
     for (const Entry& entry : Register<Context, GemmProblem>::all()) {
@@ -102,22 +51,22 @@ class DoubledPlan final : public Plan {
 
   static std::uint64_t workspace_of(const GemmProblem& p, const Chosen& chosen) {
     const DoubledProduct doubled(p);
-    return doubled.bytes_a(p) + doubled.bytes_b() + chosen.offer.workspace_bytes;
+    return doubled.bytes() + chosen.offer.workspace_bytes;
   }
   static double seconds_of(const GemmProblem& p, const Machine& machine, const Chosen& chosen) {
     const DoubledProduct doubled(p);
-    const double of_a = doubled.copies_a(p) ? Context::copying_seconds(machine, doubled.a()) : 0.0;
+    const double of_a = doubled.copies_a() ? Context::copying_seconds(machine, doubled.a()) : 0.0;
     return chosen.offer.seconds + of_a + Context::copying_seconds(machine, doubled.b());
   }
 
   DoubledPlan(Context& context, const GemmProblem& p, const Chosen& chosen)
-      : bytes_a_(DoubledProduct(p).bytes_a(p)),
+      : bytes_a_(DoubledProduct(p).bytes_a()),
         bytes_b_(DoubledProduct(p).bytes_b()),
         workspace_bytes_(workspace_of(p, chosen)),
         multiplies_(p.k > 0 && p.m > 0 && p.n > 0 && p.batch > 0) {
     const DoubledProduct doubled(p);
     plan_ = chosen.algorithm->make(context, doubled.product(), chosen.offer.parameters);
-    if (doubled.copies_a(p)) copy_a_ = context.copying_complex(doubled.a());
+    if (doubled.copies_a()) copy_a_ = context.copying_complex(doubled.a());
     copy_b_ = context.copying_complex(doubled.b());
     scale_ = context.copying_complex(DoubledProduct::scaling(p));
   }
