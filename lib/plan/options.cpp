@@ -41,7 +41,10 @@ PlanLimits limits(const PlanOptions& options, const Problem& problem) {
   const auto add = [&](std::uint64_t copies) { most.workspace += std::min(copies, kMost - most.workspace); };
   if (problem.gemm.dtype_b != problem.gemm.dtype)
     add(plugin::OperandCopy::widening(plugin::GemmProblem(problem.desc())).bytes());
-  if (is_complex(problem.gemm.dtype)) add(plugin::DoubledProduct(plugin::GemmProblem(problem.desc())).bytes());
+  if (is_complex(problem.gemm.dtype)) {
+    const plugin::GemmProblem p(problem.desc());
+    if (!plugin::DoubledProduct::has_large_numbers(p)) add(plugin::DoubledProduct(p).bytes());
+  }
   return most;
 }
 

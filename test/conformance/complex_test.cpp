@@ -75,12 +75,13 @@ class ComplexProduct {
       return Z(T(random.integer(-1, 2)), random.bits() % 2 == 0 ? T(0) : T(random.integer(-2, 2)));
     };
     alpha_ = scalar(), beta_ = scalar();
+    if (random.bits() % 3 == 0) limit_ = std::uint64_t(random.integer(8, 64)) << 11;  // panels of some columns
   }
 
   void check(const std::string& algorithm, Tally& tally) {
     std::vector<Z> d = before_;
     try {
-      GemmPlan plan(subject_.context(), d_, {.algorithm = algorithm});
+      GemmPlan plan(subject_.context(), d_, {.algorithm = algorithm, .workspace_limit = limit_});
       if (!algorithm.empty()) subject_.check_forced(plan, algorithm);
       plan.execute(alpha_, a_, b_, beta_, in_place_ ? d : c_, d);
     } catch (const Error& error) {
@@ -132,6 +133,7 @@ class ComplexProduct {
   bool exact_, in_place_ = false, shared_b_ = false;
   std::int64_t lda_, ldb_, ldc_, stride_a_, stride_b_, stride_c_;
   Z alpha_, beta_;
+  std::uint64_t limit_ = 0;
   std::vector<Z> a_, b_, c_, before_;
 };
 

@@ -53,17 +53,39 @@ class DoubledProduct {
     const bool empty = p.m == 0 || p.n == 0 || p.batch == 0;
     const auto matrices = [&](std::int64_t stride) { return empty ? 0 : stride != 0 ? p.batch : std::int64_t(1); };
     a_ = {p.dtype, true, false, false, false, matrices(p.stride_a), p.m, p.k, p.lda, p.stride_a, round_up(p.k, 8), 0};
-    b_ = {p.dtype, p.trans_b, p.conjugate_b, true,       p.conjugate_a,         matrices(p.stride_b),
-          p.k,     p.n,       p.ldb,         p.stride_b, round_up(2 * p.n, 16), 0};
+    b_ = {p.dtype,
+          p.trans_b,
+          p.conjugate_b,
+          true,
+          p.conjugate_a,
+          matrices(p.stride_b),
+          p.k,
+          p.n,
+          p.ldb,
+          p.stride_b,
+          p.n < 8 ? 2 * p.n : round_up(2 * p.n, 16),
+          0};
+    if (is_too_large()) return;
     a_.to_stride = p.stride_a != 0 ? a_.rows * a_.to_ld : 0;
     b_.to_stride = p.stride_b != 0 ? 2 * b_.rows * b_.to_ld : 0;
     GemmProblem& q = product_;
     q.complex = q.conjugate_a = q.conjugate_b = q.trans_a = q.trans_b = false;
-    q.n *= 2, q.k *= 2, q.whole_n *= 2;
+    q.n *= 2, q.k *= 2, q.whole_n *= p.by_columns ? 1 : 2;
     q.lda = 2 * (copies_a_ ? a_.to_ld : p.lda), q.stride_a = 2 * (copies_a_ ? a_.to_stride : p.stride_a);
     q.ldb = b_.to_ld, q.stride_b = b_.to_stride;
     q.ldc *= 2, q.ldd *= 2, q.stride_c *= 2, q.stride_d *= 2;
   }
+
+  /// Whether numbers of the real product's elements could have more than 63 bits.
+  static bool has_large_numbers(const GemmProblem& p) {
+    constexpr std::int64_t kMost = std::int64_t(1) << 57;
+    for (const std::int64_t number :
+         {p.m, p.n, p.k, p.lda, p.ldc, p.ldd, p.stride_a, p.stride_c, p.stride_d, p.whole_n})
+      if (number > kMost) return true;
+    return false;
+  }
+  /// Whether no memory has room for the copies.
+  bool is_too_large() const { return bytes() >= std::uint64_t(kMostBytes); }
 
   bool copies_a() const { return copies_a_; }
   const GemmProblem& product() const { return product_; }
@@ -74,10 +96,9 @@ class DoubledProduct {
   std::uint64_t bytes_b() const { return bytes_of(b_, 2); }
   std::uint64_t bytes() const { return bytes_a() + bytes_b(); }
   static std::uint64_t bytes_of(const ComplexCopy& copy, int parts) {
-    constexpr double kMost = 0x1p62;
     const double bytes =
         double(copy.matrices) * double(copy.rows) * double(copy.to_ld) * parts * double(size_of(copy.part));
-    if (bytes > kMost) return std::uint64_t(kMost);
+    if (bytes > kMostBytes) return std::uint64_t(kMostBytes);
     return round_up(std::uint64_t(copy.matrices * copy.rows * copy.to_ld) * unsigned(parts) * size_of(copy.part), 256);
   }
   /// beta C in the place of D, for a beta with an imaginary part.
@@ -87,6 +108,8 @@ class DoubledProduct {
   }
 
  private:
+  static constexpr double kMostBytes = 0x1p62;
+
   GemmProblem product_;
   bool copies_a_;
   ComplexCopy a_, b_;
