@@ -237,7 +237,13 @@ void Plan::run_staged(const tessera_execution& execution) {
   for (std::size_t i = 0; i < operand_count_; ++i) {
     staged_[i] = execution.operands[i];
     staged_[i].data = staging_->device_pointer(i);
-    if (reads(problem_.operands[i], execution) || staging_->keeps(i)) staging_->upload(i, execution.operands[i].data);
+    // C is uploaded as D where both are one and D is.
+    const bool as_d = i == Problem::kC && staging_->keeps(Problem::kD) &&
+                      execution.operands[i].data == execution.operands[Problem::kD].data;
+    if (as_d)
+      staged_[i].data = staging_->device_pointer(Problem::kD);
+    else if (reads(problem_.operands[i], execution) || staging_->keeps(i))
+      staging_->upload(i, execution.operands[i].data);
   }
   tessera_execution on_device = execution;
   on_device.operands = staged_.data();

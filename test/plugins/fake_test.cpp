@@ -64,6 +64,14 @@ TEST_CASE("staged operands leave alone what D has beside a triangle") {
       CHECK(d[2] == (lower ? 15 + 2 * beta : 7));
       CHECK(d[3] == 22 + 3 * beta);
     }
+    float in_place[4] = {1, 10, 2, 3};
+    const std::int64_t before = stats(context).copies;
+    plan.execute(1, kA, kA, 1, in_place);
+    CHECK(stats(context).copies - before == 4);  // A, B, D up, D down
+    CHECK(in_place[0] == 8);
+    CHECK(in_place[1] == (lower ? 10 : 20));
+    CHECK(in_place[2] == (lower ? 17 : 2));
+    CHECK(in_place[3] == 25);
   }
 }
 
