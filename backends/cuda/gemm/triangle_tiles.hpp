@@ -17,7 +17,6 @@ inline constexpr std::int64_t kMostTriangle = 65536;
 /// The clusters' tiles that hold elements of a triangle of a square product, in bands of some rows of tiles: in a band
 /// the columns that all its rows have, down the rows first, then what rows have beside them.
 struct TriangleTiles {
-  std::uint32_t rows = 1;      ///< of a tile
   std::uint32_t columns = 1;   ///< of a tile
   std::uint32_t down = 0;      ///< tiles; 0: all of D is computed
   std::uint32_t beside = 0;    ///< tiles
@@ -32,8 +31,7 @@ struct TriangleTiles {
   /// Of n rows of the product, in tiles of rows x columns.
   constexpr TriangleTiles(std::uint32_t n, std::uint32_t tile_rows, std::uint32_t tile_columns,
                           std::uint32_t rows_of_band, bool is_upper, bool is_mirrored)
-      : rows(tile_rows),
-        columns(tile_columns),
+      : columns(tile_columns),
         down((n + tile_rows - 1) / tile_rows),
         beside((n + tile_columns - 1) / tile_columns),
         band(rows_of_band),
