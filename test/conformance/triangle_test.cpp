@@ -210,11 +210,23 @@ TEMPLATE_TEST_CASE("a triangle with ordered sums has the bits of the whole produ
     GemmDesc desc{.m = n, .n = n, .k = k, .dtype = kDType<T>, .sums = Sums::ordered};
     if (trial % 2 == 0) desc.trans_b = Transpose::yes;
     if (trial % 3 == 0) desc.order = Order::column_major;
-    std::vector<T> whole(std::size_t(n * n)), part(whole.size());
+    if (trial % 5 == 0) desc.bias = trial % 2 == 0 ? Bias::per_row : Bias::per_column;
+    std::vector<T> before, along;
+    for (std::int64_t i = 0; i < n * n; ++i) before.push_back(T(Scalar<T>(random.uniform())));
+    for (std::int64_t i = 0; i < n; ++i) along.push_back(T(Scalar<T>(random.uniform())));
+    std::vector<T> whole = before, part = before;
+    const Scalar<T> alpha = trial % 2 == 0 ? Scalar<T>(1) : Scalar<T>(1.7), beta = Scalar<T>(trial % 3);
+    const auto execute = [&](std::vector<T>& d) {
+      GemmPlan plan(subject.context(), desc);
+      if (desc.bias == Bias::none)
+        plan.execute(alpha, a, b, beta, d);
+      else
+        plan.execute(alpha, a, b, beta, d, bias(along));
+    };
     try {
-      GemmPlan(subject.context(), desc).execute(1, a, b, 0, whole);
+      execute(whole);
       desc.triangle = trial % 4 < 2 ? Triangle::lower : Triangle::upper;
-      GemmPlan(subject.context(), desc).execute(1, a, b, 0, part);
+      execute(part);
     } catch (const Error& error) {
       if (subject.is_complete() || error.code() != ErrorCode::unsupported) throw;
       SKIP(error.what());
@@ -222,7 +234,7 @@ TEMPLATE_TEST_CASE("a triangle with ordered sums has the bits of the whole produ
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         const std::size_t place = at(desc.order, false, n, i, j);
-        if (desc.triangle == Triangle::lower ? j > i : j < i) whole[place] = T(Scalar<T>(0));
+        if (desc.triangle == Triangle::lower ? j > i : j < i) whole[place] = before[place];
       }
     INFO("n=" << n << " k=" << k << " trial " << trial);
     CHECK(std::memcmp(whole.data(), part.data(), whole.size() * sizeof(T)) == 0);
