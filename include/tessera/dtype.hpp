@@ -131,8 +131,9 @@ using ElementTypes = TypeList<float, double, float16, bfloat16>;
 using ComplexTypes = TypeList<std::complex<float>, std::complex<double>>;
 /// All of them.
 using AllTypes = TypeList<float, double, float16, bfloat16, std::complex<float>, std::complex<double>>;
-/// The DTypes of the real ones, and of all.
+/// The DTypes of the real ones.
 inline constexpr auto& kDTypes = ElementTypes::kDTypes;
+/// And of all.
 inline constexpr auto& kAllDTypes = AllTypes::kDTypes;
 
 /// The element types of matrices and grids.
@@ -161,15 +162,13 @@ constexpr bool is_known(DType dtype) {
   return false;
 }
 /// Whether elements have two parts.
-constexpr bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
+constexpr bool is_complex(DType dtype) {
+  for (const DType known : ComplexTypes::kDTypes)
+    if (known == dtype) return true;
+  return false;
+}
+/// The same for the C constant.
 constexpr bool is_complex(tessera_dtype dtype) { return is_complex(static_cast<DType>(dtype)); }
-/// The type of the parts of a complex type; of a real one itself.
-constexpr DType part_of(DType dtype) {
-  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
-}
-constexpr tessera_dtype part_of(tessera_dtype dtype) {
-  return static_cast<tessera_dtype>(part_of(static_cast<DType>(dtype)));
-}
 
 namespace detail {
 
@@ -192,6 +191,16 @@ constexpr decltype(auto) with_types(DType dtype, Body&& body) {
 template <class List = ElementTypes, class Body>
 constexpr decltype(auto) with_types(tessera_dtype dtype, Body&& body) {
   return detail::with_types(List{}, static_cast<DType>(dtype), std::forward<Body>(body));
+}
+
+/// The type of the parts of a complex type; of another one itself.
+constexpr DType part_of(DType dtype) {
+  if (!is_complex(dtype)) return dtype;
+  return with_types<ComplexTypes>(dtype, []<class T>(std::type_identity<T>) { return kDType<typename T::value_type>; });
+}
+/// The same for the C constant.
+constexpr tessera_dtype part_of(tessera_dtype dtype) {
+  return static_cast<tessera_dtype>(part_of(static_cast<DType>(dtype)));
 }
 
 /// Bytes of an element.

@@ -28,10 +28,28 @@ std::vector<T> draw_integers(Random& random, std::int64_t count) {
   return values;
 }
 
+template <class T>
+std::vector<T> draw_uniform(Random& random, std::int64_t count) {
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(T(Scalar<T>(random.uniform())));
+  return values;
+}
+
 /// Where an element of a stored matrix is.
 std::size_t at(Order order, bool transposed, std::int64_t ld, std::int64_t row, std::int64_t column) {
   if (transposed) std::swap(row, column);
   return std::size_t(order == Order::row_major ? row * ld + column : column * ld + row);
+}
+
+/// Puts what D had before beside a triangle.
+template <class T>
+void keep_other_side(const GemmDesc& desc, const std::vector<T>& before, std::vector<T>& d) {
+  const std::int64_t n = desc.n;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::size_t place = at(desc.order, false, n, i, j);
+      if (desc.triangle == Triangle::lower ? j > i : j < i) d[place] = before[place];
+    }
 }
 
 /// A product of square D, its operands and what must come of it.
@@ -204,16 +222,12 @@ TEMPLATE_TEST_CASE("a triangle with ordered sums has the bits of the whole produ
     // On devices once so large that tiles are taken in bands.
     const bool large = trial == 0 && subject.spec().find("cuda") != std::string::npos;
     const std::int64_t n = large ? 2200 : random.integer(1, 300), k = large ? 2100 : random.integer(1, 1500);
-    std::vector<T> a, b;
-    for (std::int64_t i = 0; i < n * k; ++i) a.push_back(T(Scalar<T>(random.uniform())));
-    for (std::int64_t i = 0; i < n * k; ++i) b.push_back(T(Scalar<T>(random.uniform())));
+    const std::vector<T> a = draw_uniform<T>(random, n * k), b = draw_uniform<T>(random, n * k);
     GemmDesc desc{.m = n, .n = n, .k = k, .dtype = kDType<T>, .sums = Sums::ordered};
     if (trial % 2 == 0) desc.trans_b = Transpose::yes;
     if (trial % 3 == 0) desc.order = Order::column_major;
     if (trial % 5 == 0) desc.bias = trial % 2 == 0 ? Bias::per_row : Bias::per_column;
-    std::vector<T> before, along;
-    for (std::int64_t i = 0; i < n * n; ++i) before.push_back(T(Scalar<T>(random.uniform())));
-    for (std::int64_t i = 0; i < n; ++i) along.push_back(T(Scalar<T>(random.uniform())));
+    const std::vector<T> before = draw_uniform<T>(random, n * n), along = draw_uniform<T>(random, n);
     std::vector<T> whole = before, part = before;
     const Scalar<T> alpha = trial % 2 == 0 ? Scalar<T>(1) : Scalar<T>(1.7), beta = Scalar<T>(trial % 3);
     const auto execute = [&](std::vector<T>& d) {
@@ -231,11 +245,7 @@ TEMPLATE_TEST_CASE("a triangle with ordered sums has the bits of the whole produ
       if (subject.is_complete() || error.code() != ErrorCode::unsupported) throw;
       SKIP(error.what());
     }
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < n; ++j) {
-        const std::size_t place = at(desc.order, false, n, i, j);
-        if (desc.triangle == Triangle::lower ? j > i : j < i) whole[place] = before[place];
-      }
+    keep_other_side(desc, before, whole);
     INFO("n=" << n << " k=" << k << " trial " << trial);
     CHECK(std::memcmp(whole.data(), part.data(), whole.size() * sizeof(T)) == 0);
   }

@@ -135,6 +135,11 @@ void add_gemms(const Context& context, const Workload& workload, const std::stri
         "gemm " + algorithm + " " + name_of(kDType<T>), workload);
   };
   if (algorithm == "small") return add_product({.m = 29, .n = 31, .k = 32});  // it takes 32 cubed everywhere
+  if (algorithm == "doubled") return;                                         // of complex elements, by the others
+  if (algorithm == "triangles") {
+    const std::int64_t n = workload.large ? 1200 : 190;
+    return add_product({.m = n, .n = n, .k = n + 20, .triangle = Triangle::lower});
+  }
   if (workload.large) return add_product({.m = 1200, .n = 1200, .k = 1200});
   add_product({.m = 170, .n = 190, .k = 210});
   add_product({.m = 211, .n = 203, .k = 170, .trans_a = Transpose::yes, .trans_b = Transpose::yes});

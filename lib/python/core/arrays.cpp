@@ -305,6 +305,10 @@ const char* dtype_name(DType dtype) {
       return "float16";
     case DType::bf16:
       return "bfloat16";
+    case DType::c64:
+      return "complex64";
+    case DType::c128:
+      return "complex128";
   }
   return "?";
 }
