@@ -15,15 +15,14 @@ TRIANGLES = {"h200-triangles-narrow": ("bf16", "f16"), "h200-triangles": ("bf16x
 ROWS = {"1024, 4096": "1024|4096", "64, 197, 512": "64|197|512", "1, 16, 32": "1|16|32"}
 
 
-def automatic(name: str, cache: str = "cold") -> dict[tuple[str, str], Row]:
-    """(case, dtype) -> what was chosen."""
-    chosen = ((group, group.automatic) for group in of.baseline(name).groups("gemm") if group.cache == cache)
+def automatic(name: str) -> dict[tuple[str, str], Row]:
+    """(case, dtype) -> what was chosen, out of the cache."""
+    chosen = ((group, group.automatic) for group in of.baseline(name).groups("gemm") if group.cache == "cold")
     return {(group.case, group.dtype): row for group, row in chosen if row}
 
 
-def ordered_ratios(pattern: str, dtype: str) -> dict[str, float]:
+def ordered_ratios(rows: dict[tuple[str, str], Row], pattern: str, dtype: str) -> dict[str, float]:
     """Case without order -> its time over that with order, of products of so many rows."""
-    rows = automatic(ORDERED)
     found = {}
     for (case, kind), row in rows.items():
         other = rows.get((f"{case}_ordered", kind))
@@ -38,8 +37,8 @@ def ordered() -> str:
         worst = min(ratios, key=lambda case: ratios[case])
         return f"{text.ratio(sum(ratios.values()) / len(ratios))} ({text.ratio(ratios[worst])}: {worst})"
 
-    dtypes = ("f32", "f64", "bf16x6")
-    return text.table(["m", *dtypes], [[title, *(cell(ordered_ratios(pattern, dtype)) for dtype in dtypes)]
+    dtypes, rows = ("f32", "f64", "bf16x6"), automatic(ORDERED)
+    return text.table(["m", *dtypes], [[title, *(cell(ordered_ratios(rows, pattern, dtype)) for dtype in dtypes)]
                                        for title, pattern in ROWS.items()])
 
 
