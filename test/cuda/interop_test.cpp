@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,7 +21,7 @@ namespace {
 using Shape = std::array<std::int64_t, 3>;
 
 constexpr std::int64_t kSize = 200;
-constexpr std::int64_t kRows = 16, kColumns = 16;
+constexpr std::int64_t kRows = 8, kColumns = 8;  // chains takes 8
 
 struct Stream {
   Stream() { succeed(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
@@ -49,26 +50,35 @@ std::vector<std::string> algorithms(tessera_op op) {
 
 /// C = A B with all elements of A one, so that C(i, j) is the sum of B's column j. Few rows and columns: every
 /// algorithm takes it.
-struct Product {
-  Product(Context& context, const std::string& algorithm)
+template <class T>
+struct ProductOf {
+  ProductOf(Context& context, const std::string& algorithm, bool mirrored = false)
       : a(context, kRows * kSize),
         b(context, kSize * kColumns),
         c(context, kRows * kColumns),
-        plan(context, {.m = kRows, .n = kColumns, .k = kSize}, {.operands = Memory::device, .algorithm = algorithm}) {
-    a.upload(std::vector<float>(std::size_t(kRows * kSize), 1.0f));
+        plan(context,
+             {.m = kRows,
+              .n = kColumns,
+              .k = kSize,
+              .dtype = kDType<T>,
+              .trans_b = mirrored ? Transpose::yes : Transpose::no,
+              .triangle = mirrored ? Triangle::mirrored : Triangle::none},
+             {.operands = Memory::device, .algorithm = algorithm}) {
+    a.upload(std::vector<T>(std::size_t(kRows * kSize), T(1)));
     set_b(1.0f);
   }
-  void set_b(float value) { b.upload(std::vector<float>(std::size_t(kSize * kColumns), value)); }
-  void clear() { c.upload(std::vector<float>(std::size_t(kRows * kColumns), -1.0f)); }
-  void execute() { plan.execute(1.0f, a.data(), b.data(), 0.0f, c.data()); }
+  void set_b(float value) { b.upload(std::vector<T>(std::size_t(kSize * kColumns), T(value))); }
+  void clear() { c.upload(std::vector<T>(std::size_t(kRows * kColumns), T(-1))); }
+  void execute() { plan.execute(Scalar<T>(1), a.data(), b.data(), Scalar<T>(0), c.data()); }
   bool is(float expected) {
-    std::vector<float> values(std::size_t(kRows * kColumns));
+    std::vector<T> values(std::size_t(kRows * kColumns));
     c.download(values);
-    return std::all_of(values.begin(), values.end(), [&](float v) { return v == expected; });
+    return std::all_of(values.begin(), values.end(), [&](T v) { return v == T(expected); });
   }
-  Buffer<float> a, b, c;
+  Buffer<T> a, b, c;
   GemmPlan plan;
 };
+using Product = ProductOf<float>;
 
 /// Points times a factor: on a periodic plane, as a star of radius 1 or, where the algorithm takes none, as a box, else
 /// as a star inside a volume with fixed sides.
@@ -148,6 +158,21 @@ TEST_CASE("the default stream can be wrapped as well") {
   CHECK(product.is(float(kSize)));
 }
 
+/// Captured once, replayed with two matrices B.
+template <class T>
+void replay(Context& context, const Stream& stream, ProductOf<T> product) {
+  product.execute();
+  context.synchronize();
+  const cudaGraphExec_t graph = captured(stream.handle, [&] { product.execute(); });
+  for (const float value : {2.0f, 3.0f}) {
+    product.clear();
+    product.set_b(value);
+    succeed(cudaGraphLaunch(graph, stream.handle));
+    CHECK(product.is(value * float(kSize)));
+  }
+  succeed(cudaGraphExecDestroy(graph));
+}
+
 TEST_CASE("GEMM executions can be captured into a graph and replayed") {
   open_cuda();
   const Stream stream;
@@ -156,17 +181,10 @@ TEST_CASE("GEMM executions can be captured into a graph and replayed") {
     if (name.starts_with("warpgroup")) continue;  // of 16 bits, of f32 in other arithmetic: below
     if (name == "elementwise") continue;          // of k = 0
     INFO("algorithm " << name);
-    Product product(context, name);
-    product.execute();
-    context.synchronize();
-    const cudaGraphExec_t graph = captured(stream.handle, [&] { product.execute(); });
-    for (const float value : {2.0f, 3.0f}) {
-      product.clear();
-      product.set_b(value);
-      succeed(cudaGraphLaunch(graph, stream.handle));
-      CHECK(product.is(value * float(kSize)));
-    }
-    succeed(cudaGraphExecDestroy(graph));
+    if (name == "doubled")
+      replay(context, stream, ProductOf<std::complex<float>>(context, name));
+    else
+      replay(context, stream, Product(context, name, name == "triangles"));
   }
 }
 

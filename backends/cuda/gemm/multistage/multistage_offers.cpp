@@ -176,10 +176,10 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
   for (const std::int64_t split : splits)
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
-      const bool may_transpose = most > 0 && (split == 1 || (p.ordered && !multistage_uses_workspace(machine, split)));
+      const bool triangle = p.triangle != TESSERA_TRIANGLE_NONE, together = !multistage_uses_workspace(machine, split);
+      const bool may_transpose = most > 0 && (split == 1 || ((p.ordered || triangle) && together));
       // A triangle's tiles are of all of D, written by one kernel.
-      const bool whole = transpose == 0 && !multistage_uses_workspace(machine, split);
-      if (p.triangle != TESSERA_TRIANGLE_NONE && !whole) continue;
+      if (triangle && !(together && (transpose == 0 || transpose >= p.n))) continue;
       if ((transpose == 0 || may_transpose) && has_room(p, machine, config))
         found.push_back({config, config_seconds<A>(p, machine, config)});
     }
