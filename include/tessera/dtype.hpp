@@ -190,13 +190,13 @@ constexpr decltype(auto) with_types(tessera_dtype dtype, Body&& body) {
 }
 
 /// The type of the parts of a complex type; of another one itself.
-constexpr DType part_of(DType dtype) {
+constexpr DType real_type(DType dtype) {
   if (!is_complex(dtype)) return dtype;
   return with_types<ComplexTypes>(dtype, []<class T>(std::type_identity<T>) { return kDType<typename T::value_type>; });
 }
 /// The same for the C constant.
-constexpr tessera_dtype part_of(tessera_dtype dtype) {
-  return static_cast<tessera_dtype>(part_of(static_cast<DType>(dtype)));
+constexpr tessera_dtype real_type(tessera_dtype dtype) {
+  return static_cast<tessera_dtype>(real_type(static_cast<DType>(dtype)));
 }
 
 /// Bytes of an element.

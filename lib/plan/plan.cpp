@@ -108,7 +108,7 @@ void Plan::lay_out_operands() {
   const bool product = problem_.op == TESSERA_OP_GEMM;
   for (std::size_t i = 0; i < operand_count_; ++i) {
     const Operand& operand = problem_.operands[i];
-    misaligned_[i] = std::uintptr_t(element_size(part_of(operand.dtype))) - 1;
+    misaligned_[i] = std::uintptr_t(element_size(real_type(operand.dtype))) - 1;
     prepared_[i] = problem_.is_prepared(i) ? problem_.prepared->memory.get() : nullptr;
     separate_.role[i] = operand.role;
     const bool turned = product && i <= Problem::kB;  // A and B of a column-major product have changed places

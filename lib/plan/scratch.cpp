@@ -21,7 +21,7 @@ namespace {
 
 /// Half of the distance between 1 and the next number, of a complex type's parts.
 double unit_of(tessera_dtype dtype) {
-  return with_types(part_of(dtype), []<class T>(std::type_identity<T>) {
+  return with_types(real_type(dtype), []<class T>(std::type_identity<T>) {
     if constexpr (std::is_floating_point_v<T>)
       return double(std::numeric_limits<T>::epsilon()) / 2;
     else
@@ -62,7 +62,7 @@ std::vector<unsigned char> random_block(tessera_dtype dtype, double most, std::s
   std::minstd_rand random(1);
   std::uniform_int_distribution<int> number(-int(most), int(most));
   std::vector<unsigned char> block(bytes);
-  with_types(part_of(dtype), [&]<class T>(std::type_identity<T>) {
+  with_types(real_type(dtype), [&]<class T>(std::type_identity<T>) {
     for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
       const T value = T(Scalar<T>(number(random)));
       std::memcpy(block.data() + at, &value, sizeof value);
@@ -207,7 +207,7 @@ void Scratch::spoil() {
 bool Scratch::beyond(double value) const {
   constexpr double kNear = 0.5;
   const tessera_dtype output = problem_.operands[problem_.output()].dtype;
-  const double largest = with_types(part_of(output), []<class T>(std::type_identity<T>) {
+  const double largest = with_types(real_type(output), []<class T>(std::type_identity<T>) {
     if constexpr (std::is_floating_point_v<T>)
       return double(std::numeric_limits<T>::max());
     else
@@ -226,7 +226,7 @@ std::vector<double> Scratch::sample() const {
   std::vector<unsigned char> bytes(std::size_t(count * size));
   for (const std::int64_t first : begins) {
     memory.download(first * size, bytes.data(), count * size);
-    with_types(part_of(output.dtype), [&]<class T>(std::type_identity<T>) {
+    with_types(real_type(output.dtype), [&]<class T>(std::type_identity<T>) {
       for (std::int64_t i = 0; i < count * size / std::int64_t(sizeof(T)); ++i) {
         T value;
         std::memcpy(&value, bytes.data() + i * std::int64_t(sizeof value), sizeof value);

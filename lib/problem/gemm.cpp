@@ -100,7 +100,7 @@ void resolve_whole_n(tessera_gemm_desc& d) {
 tessera_compute resolve_compute(const tessera_gemm_desc& d, tessera_compute usual) {
   one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_TF32,
          "default (0), strict (1), bf16x6 (2), f16x3 (3), tf32 (4)");
-  const bool has_all = size_of(part_of(wider(d))) == 4;
+  const bool has_all = size_of(real_type(wider(d))) == 4;
   if (d.compute == TESSERA_COMPUTE_DEFAULT) return has_all ? usual : TESSERA_COMPUTE_STRICT;
   if (d.compute != TESSERA_COMPUTE_STRICT && !has_all)
     invalid(

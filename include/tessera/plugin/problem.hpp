@@ -22,7 +22,7 @@ namespace tessera::plugin {
 
 using tessera::is_complex;
 using tessera::NarrowTypes;
-using tessera::part_of;
+using tessera::real_type;
 using tessera::Scalar;
 using tessera::size_of;
 using tessera::WideTypes;
@@ -71,9 +71,9 @@ struct GemmProblem {
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
     complex = is_complex(desc.dtype);
-    require_known(part_of(desc.dtype), desc.compute);
-    dtype = part_of(desc.dtype), dtype_b = desc.dtype_b != 0 ? part_of(desc.dtype_b) : dtype;
-    dtype_d = desc.dtype_d != 0 ? part_of(desc.dtype_d) : wider(), dtype_bias = desc.dtype_bias;
+    require_known(real_type(desc.dtype), desc.compute);
+    dtype = real_type(desc.dtype), dtype_b = desc.dtype_b != 0 ? real_type(desc.dtype_b) : dtype;
+    dtype_d = desc.dtype_d != 0 ? real_type(desc.dtype_d) : wider(), dtype_bias = desc.dtype_bias;
     require_known(dtype_b, desc.compute), require_known(dtype_d, desc.compute);
     if (desc.bias != TESSERA_BIAS_NONE) require_known(dtype_bias, desc.compute);
     require_known("bias", desc.bias, TESSERA_BIAS_GRADIENT_PER_COLUMN);
