@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kRows = 32;  ///< of a matrix, which are a thread's at a time
 
 /// That pass between memory and the processor: what is written is read before.
-double bytes_of(const plugin::TriangleCopy& c) { return 3.0 * c.elements() * double(plugin::size_of(c.dtype)); }
+double bytes_of(const plugin::TriangleCopy& c) { return 3.0 * c.bytes(); }
 
 /// To the other side of the diagonal by squares, through one that lies elsewhere: rows of a matrix may be apart by what
 /// puts all of a column into a few lines of the cache.
@@ -47,7 +47,7 @@ void copy_rows(const plugin::TriangleCopy& c, const T* from, T* to, std::int64_t
 
 plugin::CopyTriangle Context::copying_triangle(const plugin::TriangleCopy& c) {
   const int threads = machine_.useful_threads(bytes_of(c) / machine_.bandwidth(1));
-  return plugin::with_types(c.dtype, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle {
+  return plugin::with_type_of_size(c.element_size, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle {
     return [c, threads](const void* from, void* to) {
       run_team(threads, [&](const Team& team) {
         const std::int64_t each = plugin::ceil_div(c.extent, kRows), all = each * c.count;

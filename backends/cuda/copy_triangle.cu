@@ -104,6 +104,7 @@ class TriangleCopier {
  private:
   using Kernel = void (*)(TriangleArguments<T>);
   static Kernel kernel_of(const plugin::TriangleCopy& c) {
+    if constexpr (sizeof(T) == 16) return copy_triangle_kernel<T, false>;  // no complex D is mirrored
     return c.mirrors ? copy_triangle_kernel<T, true> : copy_triangle_kernel<T, false>;
   }
 
@@ -118,12 +119,13 @@ class TriangleCopier {
 }  // namespace
 
 plugin::CopyTriangle Context::copying_triangle(const plugin::TriangleCopy& c) {
-  return plugin::with_types(
-      c.dtype, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle { return TriangleCopier<T>(*this, c); });
+  return plugin::with_type_of_size(c.element_size, [&]<class T>(std::type_identity<T>) -> plugin::CopyTriangle {
+    return TriangleCopier<T>(*this, c);
+  });
 }
 
 double Context::copying_seconds(const Machine& machine, const plugin::TriangleCopy& c) {
-  return pass_seconds(c.elements() * double(plugin::size_of(c.dtype)), machine);
+  return pass_seconds(c.bytes(), machine);
 }
 
 }  // namespace tessera::cuda

@@ -40,14 +40,16 @@ Problem resolve_gemm(Problem p) {
   const GemmShape& g = p.gemm;
   const double batch = double(g.batch);
   const std::int64_t bias = g.bias == TESSERA_BIAS_NONE ? 0 : g.n;
-  p.in_count = {g.batch * g.stride_a, g.is_triangle() ? 0 : g.batch * g.stride_b, bias};
-  p.out_count = g.batch * g.stride_c;
+  const std::int64_t parts = p.kind.parts();
+  p.in_count = {parts * g.batch * g.stride_a, g.is_triangle() ? 0 : parts * g.batch * g.stride_b, bias};
+  p.out_count = parts * g.batch * g.stride_c;
   // What is added to must hold numbers, also between the rows.
-  p.out_gaps = g.beta != 0.0f ? 0 : g.batch * (g.m * g.ldc - g.written());
+  p.out_gaps = g.beta != 0.0f ? 0 : parts * g.batch * (g.m * g.ldc - g.written());
   const double computed = g.is_triangle() ? double(g.m) * double(g.m + 1) / 2.0 : double(g.m) * double(g.n);
-  p.flops = p.work = 2.0 * computed * double(g.k) * batch;
-  const double size_a = double(size_of(p.kind.dtype)), size_b = double(size_of(p.kind.dtype_b));
-  const double size_out = double(size_of(p.kind.dtype_out)), k = double(g.k);
+  p.flops = p.work = 2.0 * computed * double(g.k) * batch * double(parts * parts);
+  const auto bytes_of = [parts](DType dtype) { return double(parts) * double(size_of(dtype)); };
+  const double size_a = bytes_of(p.kind.dtype), size_b = bytes_of(p.kind.dtype_b);
+  const double size_out = bytes_of(p.kind.dtype_out), k = double(g.k);
   p.read_bytes = batch * k * (size_a * double(g.m) + (g.is_triangle() ? 0.0 : size_b * double(g.n)));
   p.read_bytes += size_out * double(bias) + (g.beta != 0.0f ? size_out * batch * computed : 0.0);
   p.write_bytes = size_out * batch * double(g.written());
@@ -73,6 +75,9 @@ std::vector<Kind> all_kinds() {
   for (const DType dtype : NarrowTypes::kDTypes) kinds.emplace_back(dtype, DType::f32, TESSERA_COMPUTE_STRICT);
   for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32})
     kinds.emplace_back(DType::f32, DType::f32, compute);
+  for (const DType part : WideTypes::kDTypes) kinds.push_back(Kind::complex(part, TESSERA_COMPUTE_STRICT));
+  for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3})
+    kinds.push_back(Kind::complex(DType::f32, compute));
   for (const DType a : kDTypes)
     for (const DType b : kDTypes)
       if (a != b && can_multiply(a, b)) {

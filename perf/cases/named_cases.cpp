@@ -20,7 +20,8 @@ const char* const kGemmGrammar =
     "    TRANSPOSES   of A and B: NN (default), NT, TN, TT\n"
     "    TYPE         f32 (default), f64, f16, bf16, 'f16->f32', 'bf16->f32'; f32 by bf16x6, f16x3, tf32; of two "
     "types\n"
-    "                 f32*f16, f32*bf16, f64*f32 or the other way round, f32*bf16+bf16x6\n"
+    "                 f32*f16, f32*bf16, f64*f32 or the other way round, f32*bf16+bf16x6;\n"
+    "                 complex: c64, c128, c64+bf16x6, c64+f16x3\n"
     "    ld+N         N elements between the rows of each matrix\n"
     "    beta1        adds to what D holds\n"
     "    bias         for each column; ACTIVATION, which brings it: relu, gelu, gelu_tanh, silu, sigmoid, tanh\n"
@@ -109,8 +110,8 @@ void say(std::optional<T>& part, const T& value, const std::string& field, const
   part = value;
 }
 
-void check_bytes(const std::string& operand, double elements, DType dtype) {
-  const double bytes = elements * double(size_of(dtype));
+void check_bytes(const std::string& operand, double numbers, DType dtype) {
+  const double bytes = numbers * double(size_of(dtype));
   if (bytes <= kMaxBytes) return;
   char text[160];
   std::snprintf(text, sizeof text, "%.3g bytes, and an operand may have %.3g (2^62)", bytes, kMaxBytes);
@@ -172,14 +173,16 @@ GemmShape shape_of(const Product& p) {
   const std::int64_t padding = p.padding.value_or(0), batch = p.batch.value_or(1);
   if (std::max({m, n, k}) + padding > kMaxSize)
     refuse("ld+" + std::to_string(padding), "rows must be at most " + std::to_string(kMaxSize) + " elements apart");
-  const auto elements = [&](std::int64_t rows, std::int64_t columns) {
-    return double(rows) * double(columns + padding) * double(batch);
+  const Kind kind = p.kind.value_or(Kind());
+  const auto numbers = [&](std::int64_t rows, std::int64_t columns) {
+    return double(rows) * double(columns + padding) * double(batch) * double(kind.parts());
   };
   const bool trans_a = transposes[0] == 'T', trans_b = transposes[1] == 'T';
-  const Kind kind = p.kind.value_or(Kind());
-  check_bytes("A", trans_a ? elements(k, m) : elements(m, k), kind.dtype);
-  check_bytes("B", trans_b ? elements(n, k) : elements(k, n), kind.dtype_b);
-  check_bytes("D", elements(m, n), kind.dtype_out);
+  if (kind.is_complex && (p.triangle || p.prepared || p.bias || p.activation))
+    refuse(kind.name(), "complex products have no triangle, no prepared B and nothing beside them");
+  check_bytes("A", trans_a ? numbers(k, m) : numbers(m, k), kind.dtype);
+  check_bytes("B", trans_b ? numbers(n, k) : numbers(k, n), kind.dtype_b);
+  check_bytes("D", numbers(m, n), kind.dtype_out);
   GemmShape g = padded_shape(m, n, k, trans_a, trans_b, padding);
   g.batch = batch;
   if (p.beta) g.beta = 1.0f;

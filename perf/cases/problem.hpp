@@ -28,6 +28,7 @@ struct Kind {
   DType dtype_b = DType::f32;    ///< of B
   DType dtype_out = DType::f32;  ///< of D and the bias
   tessera_compute compute = TESSERA_COMPUTE_STRICT;
+  bool is_complex = false;  ///< elements are pairs of these types
 
   Kind() = default;
   Kind(DType both) : dtype(both), dtype_b(both), dtype_out(both) {}
@@ -38,14 +39,23 @@ struct Kind {
     kind.dtype_b = b;
     return kind;
   }
+  /// Of complex numbers whose parts have the type.
+  static Kind complex(DType part, tessera_compute c) {
+    Kind kind(part, part, c);
+    kind.is_complex = true;
+    return kind;
+  }
   bool is_mixed() const { return dtype_b != dtype; }
+  std::int64_t parts() const { return is_complex ? 2 : 1; }  ///< numbers of an element
+  /// That of an element of A.
+  DType element() const { return !is_complex ? dtype : dtype == DType::f32 ? DType::c64 : DType::c128; }
   bool has(DType type) const { return dtype == type || dtype_b == type; }
   /// "f32", "bf16", "bf16->f32"; "bf16x6", "f16x3", "tf32" of f32 data with that arithmetic; "f32*bf16",
-  /// "f32*bf16+bf16x6".
+  /// "f32*bf16+bf16x6"; "c64", "c64+bf16x6".
   std::string name() const {
-    if (is_mixed())
-      return tessera::name_of(dtype) + ("*" + std::string(tessera::name_of(dtype_b))) +
-             (compute != TESSERA_COMPUTE_STRICT ? std::string("+") + plugin::name_of_compute(compute) : "");
+    const std::string by = compute != TESSERA_COMPUTE_STRICT ? std::string("+") + plugin::name_of_compute(compute) : "";
+    if (is_complex) return tessera::name_of(element()) + by;
+    if (is_mixed()) return tessera::name_of(dtype) + ("*" + std::string(tessera::name_of(dtype_b))) + by;
     if (compute != TESSERA_COMPUTE_STRICT) return plugin::name_of_compute(compute);
     return tessera::name_of(dtype) + (dtype_out == dtype ? std::string() : "->" + std::string(name_of(dtype_out)));
   }
@@ -139,9 +149,9 @@ struct Problem {
   StencilShape stencil;
   SystemShape system;
 
-  std::array<std::int64_t, 3> in_count{};  ///< elements of each input: A, B, bias, or the field; 0: there is none
+  std::array<std::int64_t, 3> in_count{};  ///< numbers of each input: A, B, bias, or the field; 0: there is none
   std::int64_t out_count = 0;
-  std::int64_t out_gaps = 0;  ///< elements of the output that must stay as they are (between rows)
+  std::int64_t out_gaps = 0;  ///< numbers of the output that must stay as they are (between rows)
   /// Of a system: the arrays of its fields in their order, each state's levels from the newest on; then the series.
   std::vector<SystemOperand> operands;
   double flops = 0.0;  ///< of one execution; an FMA counts 2
@@ -185,7 +195,7 @@ struct Problem {
   }
   /// Of one type that the processor computes in, to its precision, and nothing beside the product or the sum.
   bool is_plain() const {
-    return size_of(kind.dtype) > 2 && !kind.is_mixed() && kind.compute == TESSERA_COMPUTE_STRICT &&
+    return size_of(kind.dtype) > 2 && !kind.is_mixed() && !kind.is_complex && kind.compute == TESSERA_COMPUTE_STRICT &&
            !gemm.has_epilogue();
   }
 };

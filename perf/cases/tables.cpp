@@ -18,6 +18,8 @@ constexpr char kTensor[] = "f16 bf16 bf16->f32 tf32";
 constexpr char kWithEpilogue[] = "f32 bf16";
 constexpr char kParts[] = "bf16x6 f16x3";
 constexpr char kOther[] = "bf16x6 f16x3 tf32";
+constexpr char kComplex[] = "c64 c128";
+constexpr char kComplexParts[] = "c64+bf16x6 c64+f16x3";
 
 // clang-format off
 constexpr Listed kProducts[] = {
@@ -54,6 +56,10 @@ constexpr Listed kProducts[] = {
   {gpu, kOther, "2048 4097"},
   {gpu, kParts, "4096* 8192 16384"},
   {gpu, "tf32", "4096_TN 8192_TN 16384 4095"},
+  // complex
+  {any, kComplex, "256 1024* 2048 4096"},
+  {gpu, kComplex, "8192 2048_TT"},
+  {gpu, kComplexParts, "1024 2048 4096* 8192"},
   // what a bias and an activation cost beside the product alone
   {any, kWithEpilogue, "1024_bias_relu* 1024_bias_gelu* 1024_bias_gelu_tanh 1024_bias_silu"},
   {gpu, kWithEpilogue, "4096_bias_relu 4096_bias_gelu* 4096_bias_gelu_tanh"},

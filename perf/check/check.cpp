@@ -23,24 +23,38 @@ namespace {
 /// sum of all sizes, which grows by a factor of (1 + u)^33 < 1.14 in bf16 meanwhile. 32 x 1.14 < 37.
 constexpr long double kRoundingsInParts = 37.0L;
 
+/// A row of op(A) and a column of op(B): of complex numbers all parts, so that their product is the `part` of D.
+template <class T, class U>
+std::pair<std::vector<T>, std::vector<U>> factors_of(const Problem& p, std::uint64_t seed, std::int64_t l,
+                                                     std::int64_t i, std::int64_t j, int part) {
+  const GemmShape& g = p.gemm;
+  const auto of_a = [&](std::int64_t row, std::int64_t t) {
+    return l * g.stride_a + (g.trans_a ? t * g.lda + row : row * g.lda + t);
+  };
+  std::pair<std::vector<T>, std::vector<U>> factors;
+  for (std::int64_t t = 0; t < g.k; ++t) {
+    const std::int64_t at_a = of_a(i, t), at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
+    for (std::int64_t of_k = 0, parts = p.kind.parts(); of_k < parts; ++of_k) {
+      factors.first.push_back(random_element<T>(input_seed(seed, 0), std::uint64_t(parts * at_a + of_k)));
+      // (ar + i ai)(br + i bi) = ar br - ai bi + i (ar bi + ai br)
+      const std::int64_t at = parts * (g.is_triangle() ? of_a(j, t) : at_b) + (parts > 1 && part != of_k ? 1 : 0);
+      const U b = random_element<U>(input_seed(seed, g.is_triangle() ? 0 : 1), std::uint64_t(at));
+      factors.second.push_back(part == 0 && of_k == 1 ? U(-Scalar<U>(b)) : b);
+    }
+  }
+  return factors;
+}
+
 /// By the reference of the tests, of a product of one row and one column.
 template <class T, class U, class D>
-Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j, int part) {
   const GemmShape& g = p.gemm;
-  std::vector<T> a;
-  std::vector<U> b;
-  for (std::int64_t t = 0; t < g.k; ++t) {
-    const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
-    const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
-    a.push_back(random_element<T>(input_seed(seed, 0), std::uint64_t(at_a)));
-    const std::int64_t at_own = l * g.stride_a + (g.trans_a ? t * g.lda + j : j * g.lda + t);  // of A's transpose
-    b.push_back(g.is_triangle() ? random_element<U>(input_seed(seed, 0), std::uint64_t(at_own))
-                                : random_element<U>(input_seed(seed, 1), std::uint64_t(at_b)));
-  }
+  const auto [a, b] = factors_of<T, U>(p, seed, l, i, j, part);
   std::vector<double> bias;
   if (g.bias != TESSERA_BIAS_NONE) bias = {Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)))};
-  const D old = random_element<D>(input_seed(seed, Reference::kOut), std::uint64_t(l * g.stride_c + i * g.ldc + j));
-  GemmDesc desc{.m = 1, .n = 1, .k = g.k};
+  const std::int64_t at = p.kind.parts() * (l * g.stride_c + i * g.ldc + j) + part;
+  const D old = random_element<D>(input_seed(seed, Reference::kOut), std::uint64_t(at));
+  GemmDesc desc{.m = 1, .n = 1, .k = std::int64_t(a.size())};
   desc.compute = Compute(p.kind.compute);
   const auto sum =
       test::gemm_reference<T, D, U>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(g.beta), &old, false, bias);
@@ -81,10 +95,11 @@ std::string uncheckable(const Problem& p) {
          std::to_string(Problem::kParts) + " up to " + std::to_string(Problem::kParts * few);
 }
 
-Element product_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+Element product_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j,
+                        int part) {
   return with_product_types(
       p.kind, [&]<class T, class U, class D>(std::type_identity<T>, std::type_identity<U>, std::type_identity<D>) {
-        return gemm_element<T, U, D>(p, seed, l, i, j);
+        return gemm_element<T, U, D>(p, seed, l, i, j, part);
       });
 }
 
@@ -118,8 +133,9 @@ Samples Reference::sampled_product() {
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
     if (g.triangle == TESSERA_TRIANGLE_LOWER && j > i) std::swap(i, j);
-    const Element element = product_element(problem_, seed_, l, i, j);
-    samples.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
+    const std::int64_t parts = problem_.kind.parts(), part = (s ^ s / 8) % parts;
+    const Element element = product_element(problem_, seed_, l, i, j, int(part));
+    samples.add(parts * (l * g.stride_c + i * g.ldc + j) + part, element.value, element.bound);
     bound_rounded_before_.push_back(element.bound_rounded_before);
     bound_in_parts_.push_back(element.bound_in_parts);
   }

@@ -50,7 +50,8 @@ struct Element {
   long double value, bound, bound_rounded_before;
   long double bound_in_parts;  ///< of Rounding::in_parts
 };
-Element product_element(const Problem& problem, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j);
+Element product_element(const Problem& problem, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j,
+                        int part = 0);
 
 /// An array of an execution that is checked.
 struct Checked {

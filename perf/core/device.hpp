@@ -101,6 +101,8 @@ class Competitor {
   virtual bool learns_operands() const { return false; }
   /// Whether a peer computes a triangle of A by its transpose, without the other half.
   virtual bool computes_triangles() const { return false; }
+  /// Whether a peer multiplies complex matrices.
+  virtual bool multiplies_complex() const { return false; }
   /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
@@ -108,7 +110,8 @@ class Competitor {
 /// Whether it takes part in the problem. Peers take A and B of one type, and few compute triangles.
 inline bool takes_part(const Competitor& competitor, const Problem& problem) {
   const bool peer = competitor.name().starts_with("peer:");
-  const bool of_peers = !problem.kind.is_mixed() && (!problem.gemm.is_triangle() || competitor.computes_triangles());
+  const bool of_peers = !problem.kind.is_mixed() && (!problem.gemm.is_triangle() || competitor.computes_triangles()) &&
+                        (!problem.kind.is_complex || competitor.multiplies_complex());
   return (!peer || of_peers) && competitor.unsupported(problem).empty();
 }
 

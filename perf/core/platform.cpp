@@ -17,14 +17,13 @@ namespace tessera::perf {
 
 tessera::GemmDesc gemm_desc(const Problem& problem) {
   const GemmShape& g = problem.gemm;
-  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.kind.dtype};
+  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.kind.element()};
   desc.trans_a = g.trans_a ? Transpose::yes : Transpose::no;
   desc.trans_b = g.trans_b ? Transpose::yes : Transpose::no;
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
   desc.batch = g.batch;
   desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
-  desc.dtype_b = problem.kind.dtype_b;
-  desc.dtype_d = problem.kind.dtype_out;
+  if (!problem.kind.is_complex) desc.dtype_b = problem.kind.dtype_b, desc.dtype_d = problem.kind.dtype_out;
   desc.compute = Compute(problem.kind.compute);
   desc.bias = Bias(g.bias), desc.activation = Activation(g.activation);
   desc.sums = g.ordered ? Sums::ordered : Sums::any;
@@ -57,9 +56,10 @@ Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, c
                            of_b = g.is_triangle() ? 0 : 1](const void* const* in, void* out) {
     const T* const a = static_cast<const T*>(in[0]);
     const U* const b = static_cast<const U*>(in[of_b]);
-    const D* const values = static_cast<const D*>(in[2]);
     D* const d = static_cast<D*>(out);
-    has_bias ? plan->execute(alpha, a, b, beta, d, bias(values)) : plan->execute(alpha, a, b, beta, d);
+    if constexpr (!is_complex(kDType<D>))
+      if (has_bias) return plan->execute(alpha, a, b, beta, d, bias(static_cast<const D*>(in[2])));
+    plan->execute(alpha, a, b, beta, d);
   };
   return {execute, plan->workspace_bytes(), plan->algorithm(), plan->describe()};
 }
@@ -115,6 +115,10 @@ Prepared prepare_system(const tessera::Context& context, const Problem& problem,
 }  // namespace
 
 Prepared prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+  if (problem.kind.is_complex)
+    return with_types<ComplexTypes>(problem.kind.element(), [&]<class T>(std::type_identity<T>) -> Prepared {
+      return prepare_gemm<T, T, T>(context, problem, options);
+    });
   if (problem.op == Op::gemm)
     return with_product_types(problem.kind,
                               [&]<class T, class U, class D>(std::type_identity<T>, std::type_identity<U>,

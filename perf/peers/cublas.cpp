@@ -5,6 +5,8 @@
 
 #include <cublas_v2.h>
 
+#include <type_traits>
+
 namespace tessera::perf {
 
 namespace {
@@ -24,15 +26,34 @@ struct Functions<double> {
   static constexpr auto gemm_batched = cublasDgemmStridedBatched;
   static constexpr auto syrk = cublasDsyrk;
 };
+template <>
+struct Functions<cuComplex> {
+  static constexpr auto gemm = cublasCgemm;
+  static constexpr auto gemm_batched = cublasCgemmStridedBatched;
+};
+template <>
+struct Functions<cuDoubleComplex> {
+  static constexpr auto gemm = cublasZgemm;
+  static constexpr auto gemm_batched = cublasZgemmStridedBatched;
+};
+
+template <class T>
+T number(float value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return T(value);
+  else
+    return {value, 0};
+}
 
 /// Row-major C = A B is column-major C^T = B^T A^T: the operands change platforms.
 template <class T>
 cublasStatus_t multiply(cublasHandle_t handle, const GemmShape& g, const T* a, const T* b, T* c) {
   const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  const T one = 1, beta = T(g.beta);
+  const T one = number<T>(1.0f), beta = number<T>(g.beta);
   const int m = int(g.n), n = int(g.m), k = int(g.k), lda = int(g.lda), ldb = int(g.ldb), ldc = int(g.ldc);
-  if (g.is_triangle())  // lower by rows is upper by columns
-    return Functions<T>::syrk(handle, CUBLAS_FILL_MODE_UPPER, op(!g.trans_a), n, k, &one, a, lda, &beta, c, ldc);
+  if constexpr (std::is_floating_point_v<T>)
+    if (g.is_triangle())  // lower by rows is upper by columns
+      return Functions<T>::syrk(handle, CUBLAS_FILL_MODE_UPPER, op(!g.trans_a), n, k, &one, a, lda, &beta, c, ldc);
   if (g.batch == 1)
     return Functions<T>::gemm(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, a, lda, &beta, c, ldc);
   return Functions<T>::gemm_batched(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, g.stride_b, a, lda,
@@ -75,25 +96,31 @@ class Cublas : public Competitor {
     return p.op != Op::gemm ? "it is a BLAS" : p.gemm.has_epilogue() ? "it has no bias and no activation" : "";
   }
   bool computes_triangles() const override { return true; }
+  bool multiplies_complex() const override { return true; }
   /// It may add up parts of sums in 16 bits, and does not say where it does.
   std::vector<Candidate> candidates(const Problem& p) override {
     return {{prepare(p), size_of(p.kind.dtype_out) == 2 ? Rounding::in_parts : Rounding::once}};
   }
   Execute prepare(const Problem& p) override {
+    if (p.kind.is_complex && p.kind.dtype == DType::f32) return prepare_as<cuComplex>(p);
+    if (p.kind.is_complex) return prepare_as<cuDoubleComplex>(p);
     if (!p.is_plain())
       return [p, handle = other_](const void* const* in, void* out) {
         succeed_blas(multiply_ex(handle, p, in[0], in[1], out), "cublasGemmStridedBatchedEx");
       };
-    return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
-      return [g = p.gemm, handle = handle_](const void* const* in, void* out) {
-        succeed_blas(
-            multiply(handle, g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out)),
-            "cuBLAS");
-      };
-    });
+    return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
   }
 
  private:
+  template <class T>
+  Execute prepare_as(const Problem& p) const {
+    return [g = p.gemm, handle = handle_](const void* const* in, void* out) {
+      succeed_blas(
+          multiply(handle, g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out)),
+          "cuBLAS");
+    };
+  }
+
   cublasHandle_t handle_{}, other_{};  ///< pedantic; with the arithmetic that a problem accepts
 };
 

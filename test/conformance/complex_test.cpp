@@ -56,6 +56,7 @@ class ComplexProduct {
     d_.order = random.bits() % 2 == 0 ? Order::row_major : Order::column_major;
     d_.trans_a = Transpose(random.integer(0, 3)), d_.trans_b = Transpose(random.integer(0, 3));
     if (random.bits() % 4 == 0) d_.sums = Sums::ordered;
+    if (random.bits() % 3 == 0) d_.n = d_.m, d_.triangle = Triangle(random.integer(1, 2));
     const bool rows = d_.order == Order::row_major;
     const std::int64_t m = d_.m, n = d_.n, k = d_.k, gap = random.bits() % 2 == 0 ? 0 : random.integer(1, 4);
     const auto ld = [&](bool along, std::int64_t one, std::int64_t other) {
@@ -63,19 +64,24 @@ class ComplexProduct {
     };
     lda_ = ld(rows == !is_transposed(d_.trans_a), k, m), ldb_ = ld(rows == !is_transposed(d_.trans_b), n, k);
     ldc_ = ld(rows, n, m);
+    ldd_ = ldc_;
     in_place_ = random.bits() % 2 == 0, shared_b_ = random.bits() % 3 == 0;
-    stride_a_ = lda_ * std::max(m, k), stride_b_ = shared_b_ ? 0 : ldb_ * std::max(n, k),
-    stride_c_ = ldc_ * std::max(m, n);
-    d_.lda = lda_, d_.ldb = ldb_, d_.ldc = ldc_;
-    d_.stride_a = stride_a_, d_.stride_b = stride_b_, d_.stride_c = stride_c_;
+    stride_a_ = lda_ * std::max(m, k), stride_b_ = shared_b_ ? 0 : ldb_ * std::max(n, k);
+    if (!in_place_ && random.bits() % 2 == 0) ldd_ += random.integer(1, 5);
+    stride_c_ = ldc_ * std::max(m, n), stride_d_ = ldd_ * std::max(m, n);
+    if (!in_place_ && random.bits() % 4 == 0) stride_c_ = 0;
+    d_.lda = lda_, d_.ldb = ldb_, d_.ldc = ldc_, d_.ldd = ldd_;
+    d_.stride_a = stride_a_, d_.stride_b = stride_b_, d_.stride_c = stride_c_, d_.stride_d = stride_d_;
     a_ = draw<Z>(random, stride_a_ * d_.batch, exact_);
-    b_ = draw<Z>(random, ldb_ * std::max(n, k) * d_.batch, exact_), c_ = draw<Z>(random, stride_c_ * d_.batch, exact_);
-    before_ = in_place_ ? c_ : draw<Z>(random, stride_c_ * d_.batch, true);
+    b_ = draw<Z>(random, ldb_ * std::max(n, k) * d_.batch, exact_),
+    c_ = draw<Z>(random, ldc_ * std::max(m, n) * d_.batch, exact_);
+    before_ = in_place_ ? c_ : draw<Z>(random, stride_d_ * d_.batch, true);
     const auto scalar = [&] {
       return Z(T(random.integer(-1, 2)), random.bits() % 2 == 0 ? T(0) : T(random.integer(-2, 2)));
     };
     alpha_ = scalar(), beta_ = scalar();
-    if (random.bits() % 3 == 0) limit_ = std::uint64_t(random.integer(8, 64)) << 11;  // panels of some columns
+    if (d_.triangle == Triangle::none && random.bits() % 3 == 0)
+      limit_ = std::uint64_t(random.integer(8, 64)) << 11;  // panels of some columns
   }
 
   void check(const std::string& algorithm, Tally& tally) {
@@ -96,8 +102,9 @@ class ComplexProduct {
     const auto letter = [](Transpose t) { return "NTCJ"[int(t)]; };
     FAIL_CHECK("m=" << d_.m << " n=" << d_.n << " k=" << d_.k << " batch=" << d_.batch << " " << letter(d_.trans_a)
                     << letter(d_.trans_b) << (d_.order == Order::row_major ? " row-major" : " column-major")
-                    << " alpha=" << alpha_ << " beta=" << beta_ << (in_place_ ? " in place" : "") << " by '"
-                    << algorithm << "': " << wrong << " elements are wrong");
+                    << " triangle " << int(d_.triangle) << " alpha=" << alpha_ << " beta=" << beta_
+                    << (in_place_ ? " in place" : "") << " by '" << algorithm << "': " << wrong
+                    << " elements are wrong");
   }
 
  private:
@@ -109,6 +116,7 @@ class ComplexProduct {
     for (std::int64_t item = 0; item < d_.batch; ++item)
       for (std::int64_t i = 0; i < d_.m; ++i)
         for (std::int64_t j = 0; j < d_.n; ++j) {
+          if ((d_.triangle == Triangle::lower && j > i) || (d_.triangle == Triangle::upper && j < i)) continue;
           Complex sum = 0;
           double size = 0;
           for (std::int64_t l = 0; l < d_.k; ++l) {
@@ -116,8 +124,10 @@ class ComplexProduct {
             const Complex b = element(b_, item * stride_b_, ldb_, d_.order, d_.trans_b, l, j);
             sum += a * b, size += norm1(a) * norm1(b);
           }
-          const std::int64_t place = item * stride_c_ + (d_.order == Order::row_major ? i * ldc_ + j : j * ldc_ + i);
-          const Complex c(c_[std::size_t(place)]), want = Complex(alpha_) * sum + Complex(beta_) * c;
+          const bool rows = d_.order == Order::row_major;
+          const std::int64_t of_c = item * stride_c_ + (rows ? i * ldc_ + j : j * ldc_ + i);
+          const std::int64_t place = item * stride_d_ + (rows ? i * ldd_ + j : j * ldd_ + i);
+          const Complex c(c_[std::size_t(of_c)]), want = Complex(alpha_) * sum + Complex(beta_) * c;
           const double bound = growth * u * (norm1(alpha_) * size + norm1(beta_) * norm1(c));
           const Complex got(d[std::size_t(place)]);
           written[std::size_t(place)] = true;
@@ -131,7 +141,7 @@ class ComplexProduct {
   Subject& subject_;
   GemmDesc d_;
   bool exact_, in_place_ = false, shared_b_ = false;
-  std::int64_t lda_, ldb_, ldc_, stride_a_, stride_b_, stride_c_;
+  std::int64_t lda_, ldb_, ldc_, ldd_, stride_a_, stride_b_, stride_c_, stride_d_;
   Z alpha_, beta_;
   std::uint64_t limit_ = 0;
   std::vector<Z> a_, b_, c_, before_;
@@ -145,7 +155,7 @@ TEMPLATE_TEST_CASE("complex products", "[gemm][complex]", std::complex<float>, s
   Random random("complex " + what);
   INFO("repeat with TESSERA_TEST_SEED=" << seed());
   std::map<std::string, Tally> tallies;
-  const std::vector<std::string> names{"doubled", ""};
+  const std::vector<std::string> names{"doubled", "triangles", ""};
   for (int i = 0, count = short_list() > 0 ? 20 : sample_of() > 1 ? 100 : 600; i < count; ++i) {
     ComplexProduct<TestType> product(subject, random);
     for (const std::string& name : names)

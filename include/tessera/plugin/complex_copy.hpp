@@ -73,7 +73,7 @@ class DoubledProduct {
     q.n *= 2, q.k *= 2, q.whole_n *= p.by_columns ? 1 : 2;
     q.lda = 2 * (copies_a_ ? a_.to_ld : p.lda), q.stride_a = 2 * (copies_a_ ? a_.to_stride : p.stride_a);
     q.ldb = b_.to_ld, q.stride_b = b_.to_stride;
-    q.ldc *= 2, q.ldd *= 2, q.stride_c *= 2, q.stride_d *= 2;
+    q.ldc = q.ldd = 2 * p.ldd, q.stride_c = q.stride_d = 2 * p.stride_d;
   }
 
   /// Whether numbers of the real product's elements could have more than 63 bits.
@@ -101,7 +101,9 @@ class DoubledProduct {
     if (bytes > kMostBytes) return std::uint64_t(kMostBytes);
     return round_up(std::uint64_t(copy.matrices * copy.rows * copy.to_ld) * unsigned(parts) * size_of(copy.part), 256);
   }
-  /// beta C in the place of D, for a beta with an imaginary part.
+  /// Whether C lies as D does; else the real product adds to a copy in D.
+  static bool has_like_c(const GemmProblem& p) { return p.ldc == p.ldd && (p.batch == 1 || p.stride_c == p.stride_d); }
+  /// beta C in the place of D: for a beta with an imaginary part, and for a C that lies otherwise.
   static ComplexCopy scaling(const GemmProblem& p) {
     const std::int64_t matrices = p.m == 0 || p.n == 0 ? 0 : p.batch;
     return {p.dtype, false, false, false, false, matrices, p.m, p.n, p.ldc, p.stride_c, p.ldd, p.stride_d};

@@ -100,19 +100,19 @@ class DoubledPlan final : public Plan {
   void execute(const Execution& e) override {
     std::complex<double> alpha = e.complex_scalar(0), beta = e.complex_scalar(1);
     const void* c = e.raw_operand(2).data;
-    if (beta.imag() != 0.0) {
+    if (beta.imag() != 0.0 || (beta != 0.0 && !DoubledProduct::has_like_c(problem_))) {
       scale_(c, e.raw_operand(3).data, beta);
       c = e.raw_operand(3).data, beta = 1.0;
     }
     const GemmProblem& p = problem_;
     const bool multiplies = p.k > 0 && p.m > 0 && p.n > 0 && p.batch > 0 && alpha != 0.0, folds = alpha.imag() != 0.0;
-    const std::int64_t ldc = c == e.raw_operand(3).data ? p.ldd : p.ldc;
     std::int64_t of_b = -1;
     for (const Panel& panel : panels_) {
       const std::int64_t i = panel.row, j = panel.column;
       std::array<tessera_operand, 4> operands{at(e, 0, e.raw_operand(0).data, i * (p.trans_a ? 1 : p.lda)),
                                               at(e, 1, e.raw_operand(1).data, j * (p.trans_b ? p.ldb : 1)),
-                                              at(e, 2, c, i * ldc + j), at(e, 3, e.raw_operand(3).data, i * p.ldd + j)};
+                                              at(e, 2, c, i * p.ldd + j),
+                                              at(e, 3, e.raw_operand(3).data, i * p.ldd + j)};
       if (multiplies) {
         auto* const copied_a = e.template workspace<std::byte>();
         auto* const copied_b = copied_a + bytes_a_;

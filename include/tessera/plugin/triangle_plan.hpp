@@ -129,19 +129,31 @@ class TrianglesPlan final : public Plan {
     CopyTriangle copy;  ///< of diagonal blocks
   };
 
+  /// Of an operand whose elements have parts of a type, or are of it.
+  static std::size_t element_size(const GemmProblem& p, tessera_dtype dtype) {
+    return (p.complex ? 2 : 1) * size_of(dtype);
+  }
   /// Of the diagonal blocks, which are computed beside D: a multiple of 256.
   static std::uint64_t bytes_beside(const GemmProblem& p, std::int64_t block) {
     if (block == 1) return 0;
     const auto rows = std::uint64_t((std::min)(p.n, block));
-    return round_up(std::uint64_t(p.batch) * std::uint64_t(p.n) * rows * size_of(p.dtype_d), 256);
+    return round_up(std::uint64_t(p.batch) * std::uint64_t(p.n) * rows * element_size(p, p.dtype_d), 256);
   }
   static TriangleCopy copy_of(const GemmProblem& p, const TrianglePart& part) {
     const GemmProblem& q = part.problem;
     const std::int64_t to_stride = p.batch == 1 ? q.n * (p.ldd + 1) : p.stride_d;
-    return {p.dtype_d, p.triangle != TESSERA_TRIANGLE_UPPER, false, q.batch, q.n, q.ldd, q.stride_d, p.ldd, to_stride};
+    return {element_size(p, p.dtype_d),
+            p.triangle != TESSERA_TRIANGLE_UPPER,
+            false,
+            q.batch,
+            q.n,
+            q.ldd,
+            q.stride_d,
+            p.ldd,
+            to_stride};
   }
   static TriangleCopy mirroring(const GemmProblem& p) {
-    return {p.dtype_d, true, true, p.batch, p.n, p.ldd, p.stride_d, p.ldd, p.stride_d};
+    return {element_size(p, p.dtype_d), true, true, p.batch, p.n, p.ldd, p.stride_d, p.ldd, p.stride_d};
   }
 
   void execute(const Part& part, const Execution& e) const {
@@ -149,7 +161,7 @@ class TrianglesPlan final : public Plan {
     const std::int64_t i = part.of.row, j = part.of.column;
     const auto operand = [&](int number, tessera_dtype dtype, std::int64_t element) {
       auto* const data = e.template operand<std::byte>(number);  // null where it is not read
-      return tessera_operand{data == nullptr ? data : data + element * std::int64_t(size_of(dtype)), dtype, 0};
+      return tessera_operand{data == nullptr ? data : data + element * std::int64_t(element_size(p, dtype)), dtype, 0};
     };
     std::array<tessera_operand, 5> operands{operand(0, p.dtype, i * (p.trans_a ? 1 : p.lda)),
                                             operand(1, p.dtype_b, j * (p.trans_b ? p.ldb : 1)),
@@ -238,7 +250,8 @@ struct Triangles {
               Plans::workspace_of(p, way.block, *parts)});
   }
 
-  static constexpr Features kFeatures{.narrow = true, .epilogue = true, .ordered = true, .triangle = true};
+  static constexpr Features kFeatures{
+      .narrow = true, .epilogue = true, .ordered = true, .triangle = true, .complex = true};
 };
 
 }  // namespace tessera::plugin
