@@ -103,9 +103,11 @@ class TriangleCopier {
 
  private:
   using Kernel = void (*)(TriangleArguments<T>);
-  static Kernel kernel_of(const plugin::TriangleCopy& c) {
-    if constexpr (sizeof(T) == 16) return copy_triangle_kernel<T, false>;  // no complex D is mirrored
-    return c.mirrors ? copy_triangle_kernel<T, true> : copy_triangle_kernel<T, false>;
+  static Kernel kernel_of([[maybe_unused]] const plugin::TriangleCopy& c) {
+    if constexpr (sizeof(T) == 16)
+      return copy_triangle_kernel<T, false>;  // no complex D is mirrored
+    else
+      return c.mirrors ? copy_triangle_kernel<T, true> : copy_triangle_kernel<T, false>;
   }
 
   int device_;

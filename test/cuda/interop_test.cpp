@@ -20,7 +20,7 @@ namespace {
 
 using Shape = std::array<std::int64_t, 3>;
 
-constexpr std::int64_t kSize = 200;
+constexpr std::int64_t kSize = 600;              // chains takes 4096 elements of A or B
 constexpr std::int64_t kRows = 8, kColumns = 8;  // chains takes 8
 
 struct Stream {
