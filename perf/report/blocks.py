@@ -227,7 +227,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "cpu-gemm": cpu_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
     "python": python, "scaling": scaling.measured, "ordered": pairs.ordered,
-    "triangles": pairs.triangles}
+    "triangles": pairs.triangles, "complex-products": pairs.complex_products}
 
 
 def _section(title: str, dtypes: tuple[str, ...], *parts: tuple[list[of.Group], tuple[of.Set, ...], str]

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products beside others of the same file: with ordered sums beside those without, triangles beside all of D."""
+"""Products beside others of the same file: with ordered sums beside those without, triangles beside all of D, complex
+ones beside cuBLAS's."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import formatting as text
 from model import Row
 
 ORDERED = "h200-ordered"
-TRIANGLES = {"h200-triangles-narrow": ("bf16", "f16"), "h200-triangles": ("bf16x6", "f32", "f64")}
+TRIANGLES, COMPLEX = "h200-triangles", "h200-complex"
+WITH_SYRK = ("f32", "f64")
 ROWS = {"1024, 4096": "1024|4096", "64, 197, 512": "64|197|512", "1, 16, 32": "1|16|32"}
 
 
@@ -42,23 +44,37 @@ def ordered() -> str:
                                        for title, pattern in ROWS.items()])
 
 
+def seconds_of_peers(name: str) -> dict[tuple[str, str], float]:
+    """(case, dtype) -> the fastest peer's, out of the cache."""
+    peers = ((group, group.best_peer) for group in of.baseline(name).groups("gemm") if group.cache == "cold")
+    return {(group.case, group.dtype): peer.seconds for group, peer in peers if peer}
+
+
 def triangles() -> str:
     """A line a size: all of D over one triangle and over both, and what cuBLAS's syrk takes over one triangle."""
-    rows: dict[str, list[str]] = {}
-    heads = []
-    for name, dtypes in TRIANGLES.items():
-        ours = automatic(name)
-        peers = {(group.case, group.dtype): group.best_peer for group in of.baseline(name).groups("gemm")}
-        for dtype in dtypes:
-            sizes = sorted({int(re.split("_", case)[0]) for case, kind in ours if kind == dtype})
-            with_peer = any(peers.get((f"{n}_NT_lower", dtype)) for n in sizes)
-            heads += [dtype, *([f"cuBLAS, {dtype}"] if with_peer else [])]
-            for n in sizes:
-                whole, lower, both = (ours[f"{n}_NT{part}", dtype].seconds for part in ("", "_lower", "_mirrored"))
-                cells = rows.setdefault(str(n), [])
-                cells += [text.NONE] * (len(heads) - 1 - with_peer - len(cells))
-                cells.append(f"{text.ratio(whole / lower)}, {text.ratio(whole / both)}")
-                if with_peer:
-                    cells.append(text.ratio(peers[f"{n}_NT_lower", dtype].seconds / lower))
-    return text.table(["n = k", *heads], [[n, *rows[n], *[text.NONE] * (len(heads) - len(rows[n]))]
-                                         for n in sorted(rows, key=int)])
+    ours, peers = automatic(TRIANGLES), seconds_of_peers(TRIANGLES)
+    sizes = sorted({int(re.split("_", case)[0]) for case, _ in ours})
+
+    def cells(n: int, dtype: str) -> list[str]:
+        if (f"{n}_NT", dtype) not in ours:
+            return [text.NONE] * (2 if dtype in WITH_SYRK else 1)
+        whole, lower, both = (ours[f"{n}_NT{part}", dtype].seconds for part in ("", "_lower", "_mirrored"))
+        found = [f"{text.ratio(whole / lower)}, {text.ratio(whole / both)}"]
+        return found + ([text.ratio(peers[f"{n}_NT_lower", dtype] / lower)] if dtype in WITH_SYRK else [])
+
+    dtypes = ("bf16", "f16", "bf16x6", *WITH_SYRK)
+    heads = [head for dtype in dtypes for head in ([dtype, f"cuBLAS, {dtype}"] if dtype in WITH_SYRK else [dtype])]
+    return text.table(["n = k", *heads], [[str(n), *(cell for dtype in dtypes for cell in cells(n, dtype))]
+                                         for n in sizes])
+
+
+def complex_products() -> str:
+    """A line a case: what cuBLAS's Cgemm or Zgemm takes over ours."""
+    ours, peers = automatic(COMPLEX), seconds_of_peers(COMPLEX)
+    dtypes = ("c64", "c64+bf16x6", "c64+f16x3", "c128")
+    cases = sorted({case for case, _ in ours}, key=lambda case: (int(re.split("_", case)[0]), case))
+
+    def cell(case: str, dtype: str) -> str:
+        return text.ratio(peers[case, dtype] / ours[case, dtype].seconds) if (case, dtype) in ours else text.NONE
+    return text.table(["m = n = k", *dtypes], [[case.replace("_", " "), *(cell(case, dtype) for dtype in dtypes)]
+                                             for case in cases])

@@ -26,7 +26,7 @@ from results import ResultError, fail, run
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ("README.md", "docs/performance.md", "docs/comparison.md", "docs/systems.md", "docs/python.md",
          "docs/distributed.md", "docs/notes/threads.md", "docs/notes/ordered-products.md",
-         "docs/notes/triangles.md")
+         "docs/notes/triangles.md", "docs/notes/complex-products.md")
 _BLOCK = re.compile(r"(?P<mark><!-- generated: (?P<name>[\w-]+), by perf/report/summary\.py -->\n).*?"
                     r"(?P<end><!-- end -->)", re.S)
 _MARK = re.compile(r"<!-- generated: ")
