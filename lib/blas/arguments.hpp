@@ -13,9 +13,9 @@
 namespace tessera::blas {
 
 /// How a matrix is taken, as a caller wrote it.
-enum class Op { as_is, transposed, unknown };
+enum class Op { as_is, transposed, conjugated, unknown };
 
-/// By Fortran's letter: the conjugate of a real matrix is the matrix.
+/// By Fortran's letter.
 inline Op op_of(char letter) {
   switch (letter) {
     case 'N':
@@ -23,9 +23,10 @@ inline Op op_of(char letter) {
       return Op::as_is;
     case 'T':
     case 't':
+      return Op::transposed;
     case 'C':
     case 'c':
-      return Op::transposed;
+      return Op::conjugated;
     default:
       return Op::unknown;
   }
@@ -33,7 +34,8 @@ inline Op op_of(char letter) {
 
 /// By the number that C's interface gives: CblasNoTrans, CblasTrans, CblasConjTrans.
 inline Op op_of(int number) {
-  return number == 111 ? Op::as_is : number == 112 || number == 113 ? Op::transposed : Op::unknown;
+  constexpr Op known[] = {Op::as_is, Op::transposed, Op::conjugated};
+  return number >= 111 && number <= 113 ? known[number - 111] : Op::unknown;
 }
 
 /// The triangle of C, by Fortran's letter or by the number that C's interface gives: CblasUpper, CblasLower.
@@ -113,20 +115,23 @@ constexpr Argument swapped(Argument argument) {
 /// Checks a product and makes it column-major.
 template <class T>
 Argument prepare(bool row_major, Op a, Op b, Product<T>& p) {
-  p.trans_a = a == Op::transposed, p.trans_b = b == Op::transposed;
+  p.trans_a = a != Op::as_is, p.trans_b = b != Op::as_is;
+  p.conjugate_a = kComplex<T> && a == Op::conjugated, p.conjugate_b = kComplex<T> && b == Op::conjugated;
   if (!row_major) return first_bad(a, b, p);
   if (a == Op::unknown) return Argument::trans_a;  // netlib looks at both before it changes sides
   p.swap_sides();
   return swapped(first_bad(b, a, p));
 }
 
-/// The same for a triangle of a matrix by its transpose, of which `p` has n, k, alpha, A, beta and C. Rows are columns
-/// of the transpose, and C is symmetric.
+/// The same for a triangle of a matrix by its transpose, or by its conjugate transpose, of which `p` has n, k, alpha,
+/// A, beta and C. Rows are columns of the transpose; C is symmetric, or its transpose its conjugate.
 template <class T>
-Argument prepare_symmetric(bool row_major, Part part, Op op, Product<T>& p) {
+Argument prepare_symmetric(bool row_major, Part part, Op op, bool hermitian, Product<T>& p) {
   if (part == Part::all) return Argument::uplo;
-  if (op == Op::unknown) return Argument::trans_a;
-  p.trans_a = (op == Op::transposed) != row_major, p.trans_b = !p.trans_a;
+  const Op refused = hermitian ? Op::transposed : kComplex<T> ? Op::conjugated : Op::unknown;
+  if (op == Op::unknown || op == refused) return Argument::trans_a;
+  p.trans_a = (op != Op::as_is) != row_major, p.trans_b = !p.trans_a;
+  p.conjugate_a = hermitian && p.trans_a, p.conjugate_b = hermitian && p.trans_b;
   p.part = (part == Part::lower) != row_major ? Part::lower : Part::upper;
   p.m = p.n, p.b = p.a, p.ldb = p.lda;
   if (p.n < 0) return Argument::n;

@@ -28,13 +28,15 @@ void product(const Routine& routine, int layout, Op a, Op b, Product<T> p) {
   run(p);
 }
 
-/// A triangle of C from one matrix and its transpose.
+/// A triangle of C from one matrix and its transpose, or its conjugate transpose: then the diagonal of C is real.
 template <class Int, class T>
-void symmetric(const Routine& routine, int layout, Part part, Op op, Product<T> p) {
+void symmetric(const Routine& routine, int layout, Part part, Op op, Product<T> p, bool hermitian = false) {
   const bool known = layout == kRowMajor || layout == kColumnMajor;
-  const Argument bad = known ? prepare_symmetric(layout == kRowMajor, part, op, p) : Argument::layout;
+  const Argument bad = known ? prepare_symmetric(layout == kRowMajor, part, op, hermitian, p) : Argument::layout;
   if (bad != Argument::none) return report<Int>(routine, bad);
   run(p);
+  if constexpr (kComplex<T>)
+    for (std::int64_t i = 0; hermitian && !p.does_nothing() && i < p.n; ++i) p.c[i * (p.ldc + 1)].imag(0);
 }
 
 /// The arguments of a batch in groups. Matrices come by pointers, those of one group after another; all else once a

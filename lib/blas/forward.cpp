@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -21,12 +22,13 @@
 namespace tessera::blas {
 namespace {
 
-/// ssyrk_ or dsyrk_, with the lengths of two strings, as below.
+/// syrk or herk, with the lengths of two strings, as below. herk reads the real parts of alpha and beta, which come
+/// first.
 template <class T>
 using NextSyrk = void (*)(const char*, const char*, const std::int64_t*, const std::int64_t*, const T*, const T*,
                           const std::int64_t*, const T*, T*, const std::int64_t*, std::size_t, std::size_t);
 
-/// sgemm_ or dgemm_, with the lengths of the two strings that Fortran passes behind the arguments. Integers are passed
+/// gemm, with the lengths of the two strings that Fortran passes behind the arguments. Integers are passed
 /// as 64 bits: a BLAS with those reads them, and one of 32 bits reads the lower half, which stands first.
 template <class T>
 using NextGemm = void (*)(const char*, const char*, const std::int64_t*, const std::int64_t*, const std::int64_t*,
@@ -46,6 +48,18 @@ template <>
 struct Names<double> {
   static constexpr const char* kAll[] = {"dgemm_", "scipy_dgemm_", "dgemm_64_", "scipy_dgemm_64_"};
   static constexpr const char* kSymmetric[] = {"dsyrk_", "scipy_dsyrk_", "dsyrk_64_", "scipy_dsyrk_64_"};
+};
+template <>
+struct Names<std::complex<float>> {
+  static constexpr const char* kAll[] = {"cgemm_", "scipy_cgemm_", "cgemm_64_", "scipy_cgemm_64_"};
+  static constexpr const char* kSymmetric[] = {"csyrk_", "scipy_csyrk_", "csyrk_64_", "scipy_csyrk_64_"};
+  static constexpr const char* kHermitian[] = {"cherk_", "scipy_cherk_", "cherk_64_", "scipy_cherk_64_"};
+};
+template <>
+struct Names<std::complex<double>> {
+  static constexpr const char* kAll[] = {"zgemm_", "scipy_zgemm_", "zgemm_64_", "scipy_zgemm_64_"};
+  static constexpr const char* kSymmetric[] = {"zsyrk_", "scipy_zsyrk_", "zsyrk_64_", "scipy_zsyrk_64_"};
+  static constexpr const char* kHermitian[] = {"zherk_", "scipy_zherk_", "zherk_64_", "scipy_zherk_64_"};
 };
 
 /// Whether a function is of this library.
@@ -86,6 +100,8 @@ void* find(std::span<const char* const> names) {
 template <class T>
 std::span<const char* const> names_of(const Product<T>& p) {
   if (p.part == Part::all) return Names<T>::kAll;
+  if constexpr (kComplex<T>)
+    if (p.is_hermitian()) return Names<T>::kHermitian;
   return Names<T>::kSymmetric;
 }
 
@@ -94,8 +110,8 @@ void* next_function(const Product<T>& p) {
   struct Found {
     std::atomic<void*> any{nullptr}, wide{nullptr};
   };
-  static Found gemm, syrk;
-  Found& found = p.part == Part::all ? gemm : syrk;
+  static Found gemm, syrk, herk;
+  Found& found = p.part == Part::all ? gemm : p.is_hermitian() ? herk : syrk;
   const std::int64_t largest = std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc});
   const bool large = largest > std::numeric_limits<std::int32_t>::max();
   std::atomic<void*>& known = large ? found.wide : found.any;
@@ -114,11 +130,13 @@ bool verbose() {
   return said;
 }
 
+const char* flag(bool transposed, bool conjugated) { return !transposed ? "N" : conjugated ? "C" : "T"; }
+
 template <class T>
 void say(const Product<T>& p, const char* what, const char* reason) {
   std::fprintf(stderr, "tessera: %s m=%lld n=%lld k=%lld %c%c: %s: %s\n", names_of(p)[0], static_cast<long long>(p.m),
-               static_cast<long long>(p.n), static_cast<long long>(p.k), p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N',
-               what, reason);
+               static_cast<long long>(p.n), static_cast<long long>(p.k), *flag(p.trans_a, p.conjugate_a),
+               *flag(p.trans_b, p.conjugate_b), what, reason);
 }
 
 }  // namespace
@@ -131,16 +149,18 @@ void forward(const Product<T>& p, const char* reason, bool lost) noexcept {
     std::abort();
   }
   if (verbose()) say(p, "done by the next BLAS", reason);
-  const char* const flags[] = {"N", "T"};
+  const char *const a = flag(p.trans_a, p.conjugate_a), *const b = flag(p.trans_b, p.conjugate_b);
   if (p.part == Part::all)
-    reinterpret_cast<NextGemm<T>>(next)(flags[p.trans_a], flags[p.trans_b], &p.m, &p.n, &p.k, &p.alpha, p.a, &p.lda,
-                                        p.b, &p.ldb, &p.beta, p.c, &p.ldc, 1, 1);
+    reinterpret_cast<NextGemm<T>>(next)(a, b, &p.m, &p.n, &p.k, &p.alpha, p.a, &p.lda, p.b, &p.ldb, &p.beta, p.c,
+                                        &p.ldc, 1, 1);
   else
-    reinterpret_cast<NextSyrk<T>>(next)(p.part == Part::lower ? "L" : "U", flags[p.trans_a], &p.n, &p.k, &p.alpha, p.a,
-                                        &p.lda, &p.beta, p.c, &p.ldc, 1, 1);
+    reinterpret_cast<NextSyrk<T>>(next)(p.part == Part::lower ? "L" : "U", a, &p.n, &p.k, &p.alpha, p.a, &p.lda,
+                                        &p.beta, p.c, &p.ldc, 1, 1);
 }
 
 template void forward<float>(const Product<float>&, const char*, bool) noexcept;
 template void forward<double>(const Product<double>&, const char*, bool) noexcept;
+template void forward<std::complex<float>>(const Product<std::complex<float>>&, const char*, bool) noexcept;
+template void forward<std::complex<double>>(const Product<std::complex<double>>&, const char*, bool) noexcept;
 
 }  // namespace tessera::blas

@@ -16,5 +16,7 @@ void forward(const Product<T>& product, const char* reason, bool lost) noexcept;
 
 extern template void forward<float>(const Product<float>&, const char*, bool) noexcept;
 extern template void forward<double>(const Product<double>&, const char*, bool) noexcept;
+extern template void forward<std::complex<float>>(const Product<std::complex<float>>&, const char*, bool) noexcept;
+extern template void forward<std::complex<double>>(const Product<std::complex<double>>&, const char*, bool) noexcept;
 
 }  // namespace tessera::blas

@@ -10,6 +10,7 @@
 #include <tessera/plugin/floating_mode.hpp>
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -29,6 +30,11 @@ struct Failure {
   bool started = false;  ///< C may have been written
 };
 
+/// BLAS has no conjugate that is not transposed.
+tessera_transpose transpose_of(bool transposed, bool conjugated) {
+  return !transposed ? TESSERA_NO_TRANSPOSE : conjugated ? TESSERA_CONJUGATE_TRANSPOSE : TESSERA_TRANSPOSE;
+}
+
 /// Field by field: to set all to zero first would take as long as the checks of a small product.
 template <class T>
 tessera_gemm_desc descriptor_of(const Product<T>& p) {
@@ -37,8 +43,7 @@ tessera_gemm_desc descriptor_of(const Product<T>& p) {
   d.struct_size = sizeof d, d.op = TESSERA_OP_GEMM;
   d.dtype = tessera_dtype(kDType<T>), d.dtype_d = 0, d.dtype_bias = 0, d.compute = TESSERA_COMPUTE_DEFAULT;
   d.order = TESSERA_COLUMN_MAJOR, d.bias = TESSERA_BIAS_NONE, d.activation = TESSERA_ACTIVATION_NONE;
-  d.trans_a = p.trans_a ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
-  d.trans_b = p.trans_b ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+  d.trans_a = transpose_of(p.trans_a, p.conjugate_a), d.trans_b = transpose_of(p.trans_b, p.conjugate_b);
   d.m = p.m, d.n = p.n, d.k = p.k;
   d.lda = p.lda, d.ldb = p.ldb, d.ldc = p.ldc, d.ldd = 0;
   d.batch = p.batch, d.stride_a = many ? p.stride_a : TESSERA_PACKED;
@@ -124,7 +129,8 @@ bool execute(tessera_plan* plan, const Product<T>& p, Failure& failure) {
   const tessera_operand operands[] = {{const_cast<T*>(read ? p.a : nullptr), kType, TESSERA_ROLE_A},
                                       {const_cast<T*>(read ? p.b : nullptr), kType, TESSERA_ROLE_B},
                                       {p.c, kType, TESSERA_ROLE_C}};
-  const tessera_scalar scalars[] = {{kType, 0, double(p.alpha), 0.0}, {kType, 0, double(p.beta), 0.0}};
+  const auto scalar = [](std::complex<double> value) { return tessera_scalar{kType, 0, value.real(), value.imag()}; };
+  const tessera_scalar scalars[] = {scalar(p.alpha), scalar(p.beta)};
   const tessera_execution execution = {sizeof execution,
                                        operands,
                                        sizeof *operands,
@@ -187,7 +193,8 @@ bool run_plan(const Product<T>& p, Failure& failure) {
 /// ones for 0.
 template <class T>
 [[gnu::noinline]] bool try_run(const Product<T>& product, Failure& failure) {
-  if (product.part == Part::all ? run_small(product) : run_small_triangle(product)) return true;
+  if constexpr (!kComplex<T>)
+    if (product.part == Part::all ? run_small(product) : run_small_triangle(product)) return true;
   return product.does_nothing() || run_plan(product, failure);
 }
 
@@ -210,5 +217,7 @@ void run(const Product<T>& product) noexcept {
 
 template void run<float>(const Product<float>&) noexcept;
 template void run<double>(const Product<double>&) noexcept;
+template void run<std::complex<float>>(const Product<std::complex<float>>&) noexcept;
+template void run<std::complex<double>>(const Product<std::complex<double>>&) noexcept;
 
 }  // namespace tessera::blas

@@ -138,7 +138,8 @@ void check(const Entry<T>& entry, bool row_major, const Fault<T>& one, const Fau
   REQUIRE(memory == std::vector<T>(64, T(1)));
 }
 
-TEMPLATE_TEST_CASE("xerbla is told the position of the first bad argument", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("xerbla is told the position of the first bad argument", "[blas]", float, double,
+                   std::complex<float>, std::complex<double>) {
   for (const Entry<TestType>& entry : entries<TestType>(kLetter<TestType>)) {
     const auto list = faults(entry);
     for (const bool row_major : {false, true})
@@ -150,7 +151,8 @@ TEMPLATE_TEST_CASE("xerbla is told the position of the first bad argument", "[bl
   }
 }
 
-TEMPLATE_TEST_CASE("what is just right is no error", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("what is just right is no error", "[blas]", float, double, std::complex<float>,
+                   std::complex<double>) {
   for (const Entry<TestType>& entry : entries<TestType>(kLetter<TestType>))
     for (const bool row_major : {false, true})
       for (const char* flags : {"NN", "NT", "CN", "TT"}) {
@@ -164,7 +166,8 @@ TEMPLATE_TEST_CASE("what is just right is no error", "[blas]", float, double) {
       }
 }
 
-TEMPLATE_TEST_CASE("an empty product needs a leading dimension of 1", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("an empty product needs a leading dimension of 1", "[blas]", float, double, std::complex<float>,
+                   std::complex<double>) {
   for (const Entry<TestType>& entry : entries<TestType>(kLetter<TestType>)) {
     Group<TestType> g;
     g.m = g.n = g.k = 0;
@@ -186,7 +189,8 @@ struct SymmetricFault {
   void (*spoil)(SymmetricCall<T>&);
 };
 
-TEMPLATE_TEST_CASE("xerbla is told the first bad argument of a symmetric product", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("xerbla is told the first bad argument of a symmetric product", "[blas]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using Call = SymmetricCall<TestType>;
   const std::vector<SymmetricFault<TestType>> faults = {
       {0, [](Call& c) { c.layout = 100; }}, {1, [](Call& c) { c.uplo = 'X'; }}, {2, [](Call& c) { c.trans = '/'; }},
@@ -197,7 +201,7 @@ TEMPLATE_TEST_CASE("xerbla is told the first bad argument of a symmetric product
       for (const char trans : {'N', 'T', 'c'})
         for (std::size_t one = 0; one < faults.size(); ++one)
           for (std::size_t other = one; other < faults.size(); ++other) {
-            if (!entry.c_interface && (row_major || one == 0)) continue;
+            if (!entry.takes(trans) || (!entry.c_interface && (row_major || one == 0))) continue;
             std::vector<TestType> memory(64, TestType(1));
             Call call{row_major ? kRowMajor : kColumnMajor, 'U', trans, 3, 5};
             call.a = memory.data(), call.c = memory.data() + 20;
@@ -214,6 +218,20 @@ TEMPLATE_TEST_CASE("xerbla is told the first bad argument of a symmetric product
             REQUIRE(g_told.position == faults[one].position + entry.c_interface);
             REQUIRE(memory == std::vector<TestType>(64, TestType(1)));
           }
+}
+
+TEMPLATE_TEST_CASE("syrk takes no conjugate transpose, and herk no other one", "[blas]", std::complex<float>,
+                   std::complex<double>) {
+  for (const SymmetricEntry<TestType>& entry : symmetric_entries<TestType>(kLetter<TestType>)) {
+    TestType a = 1, c = 2;
+    INFO(entry.name);
+    g_told = {};
+    RowMajorStrg = 0;
+    entry({kColumnMajor, 'U', entry.hermitian ? 'T' : 'C', 1, 1, 1, &a, 1, 1, &c, 1});
+    REQUIRE(g_told.calls == 1);
+    REQUIRE(g_told.position == 2 + entry.c_interface);
+    REQUIRE(c == TestType(2));
+  }
 }
 
 }  // namespace

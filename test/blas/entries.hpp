@@ -6,9 +6,11 @@
 /// would be.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <dlfcn.h>
@@ -16,6 +18,18 @@
 namespace tessera::test {
 
 inline constexpr int kRowMajor = 101, kColumnMajor = 102;
+
+template <class T>
+inline constexpr bool kComplex = !std::is_floating_point_v<T>;
+
+/// Alpha and beta as C's interface takes them: complex ones by pointers.
+template <class T>
+auto in_c_interface(const T& scalar) {
+  if constexpr (kComplex<T>)
+    return static_cast<const void*>(&scalar);
+  else
+    return scalar;
+}
 
 /// Products of one shape: of the single form the first alone; of the strided form the first and the strides.
 template <class T>
@@ -83,13 +97,15 @@ struct Entry {
   void in_c(int layout, const Group<T>& g) const {
     const int a = number_of(g.trans_a), b = number_of(g.trans_b);
     const Int m = Int(g.m), n = Int(g.n), k = Int(g.k), lda = Int(g.lda), ldb = Int(g.ldb), ldc = Int(g.ldc);
-    using Single = void (*)(int, int, int, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+    using S = decltype(in_c_interface(g.alpha));
+    using Single = void (*)(int, int, int, Int, Int, Int, S, const T*, Int, const T*, Int, S, T*, Int);
     using Strided =
-        void (*)(int, int, int, Int, Int, Int, T, const T*, Int, Int, const T*, Int, Int, T, T*, Int, Int, Int);
+        void (*)(int, int, int, Int, Int, Int, S, const T*, Int, Int, const T*, Int, Int, S, T*, Int, Int, Int);
+    const S alpha = in_c_interface(g.alpha), beta = in_c_interface(g.beta);
     if (form == Form::single)
-      as<Single>()(layout, a, b, m, n, k, g.alpha, g.a[0], lda, g.b[0], ldb, g.beta, g.c[0], ldc);
+      as<Single>()(layout, a, b, m, n, k, alpha, g.a[0], lda, g.b[0], ldb, beta, g.c[0], ldc);
     else
-      as<Strided>()(layout, a, b, m, n, k, g.alpha, g.a[0], lda, Int(g.stride_a), g.b[0], ldb, Int(g.stride_b), g.beta,
+      as<Strided>()(layout, a, b, m, n, k, alpha, g.a[0], lda, Int(g.stride_a), g.b[0], ldb, Int(g.stride_b), beta,
                     g.c[0], ldc, Int(g.stride_c), Int(g.size));
   }
 
@@ -143,35 +159,45 @@ struct Entry {
   }
 };
 
-/// All entry points of a type, whose letter is 's' or 'd'.
+/// All entry points of a type by its letter; complex ones have no batches.
 template <class T>
 std::vector<Entry<T>> entries(char letter) {
   std::vector<Entry<T>> list;
+  std::string gemm = "gemm";
   const auto add = [&](const std::string& prefix, bool c_interface, const std::string& suffix, Form form) {
     const std::string ending = form == Form::single ? "" : form == Form::grouped ? "_batch" : "_batch_strided";
     const bool wide = suffix.find("64") != std::string::npos;
-    const std::string upper = std::string(1, char(letter - 'a' + 'A')) + "GEMM";
+    const std::string upper = std::string(1, char(letter - 'a' + 'A')) + (gemm == "gemm" ? "GEMM" : "GEMM3M");
     if (c_interface) {
-      const std::string routine = std::string("cblas_") + letter + "gemm" + ending;
+      const std::string routine = std::string("cblas_") + letter + gemm + ending;
       list.push_back({prefix + routine + suffix, routine, form, true, wide});
     } else {
       const std::string routine = form == Form::single    ? upper + " "
                                   : form == Form::grouped ? upper + "_BATCH"
                                                           : upper + "_BATCH_STRIDED";
-      list.push_back({prefix + letter + "gemm" + ending + suffix, routine, form, false, wide});
+      list.push_back({prefix + letter + gemm + ending + suffix, routine, form, false, wide});
     }
   };
-  for (const Form form : {Form::single, Form::grouped, Form::strided}) {
+  const auto add_all = [&](Form form) {
     for (const char* suffix : {"_", "_64_"}) add("", false, suffix, form);
     for (const char* suffix : {"", "_64", "64_"}) add("", true, suffix, form);
     for (const char* suffix : {"", "64_"}) add("scipy_", true, suffix, form);
+    if (form == Form::single)
+      for (const char* suffix : {"_", "_64_"}) add("scipy_", false, suffix, form);
+  };
+  add_all(Form::single);
+  if (kComplex<T>) {
+    gemm = "gemm3m";
+    add_all(Form::single);
+  } else {
+    add_all(Form::grouped), add_all(Form::strided);
   }
-  for (const char* suffix : {"_", "_64_"}) add("scipy_", false, suffix, Form::single);
   return list;
 }
 
 /// The letter of a type in BLAS's names.
 template <class T>
-inline constexpr char kLetter = sizeof(T) == sizeof(float) ? 's' : 'd';
+inline constexpr char kLetter = kComplex<T> ? (sizeof(T) == sizeof(std::complex<float>) ? 'c' : 'z')
+                                            : (sizeof(T) == sizeof(float) ? 's' : 'd');
 
 }  // namespace tessera::test

@@ -20,14 +20,22 @@ mkdir -p "$scratch"
 cd "$scratch"
 
 # What both read. Error exits are tested, nothing stops at a failure, all sizes in both layouts.
+routines=(gemm syrk) alphas="0.0 1.0 0.7 -1.5" betas="0.0 1.0 1.3 -0.5"
+case "$letter" in
+  c | z) routines+=(herk) alphas="(0.0,0.0) (1.0,0.0) (0.7,-0.9) (-1.5,0.0)"
+    betas="(0.0,0.0) (1.0,0.0) (1.3,-1.1) (-0.5,0.0)" ;;
+esac
 input() {
   printf "%s\n" "${@:1:1}" "-1" F F T
   [[ -z "$2" ]] || echo "$2"
-  printf '%s\n' 16.0 7 "0 1 2 3 5 9 33" 4 "0.0 1.0 0.7 -1.5" 4 "0.0 1.0 1.3 -0.5"
+  printf '%s\n' 16.0 7 "0 1 2 3 5 9 33" 4 "$alphas" 4 "$betas"
 }
-upper="$(tr a-z A-Z <<<"$letter")"
-{ printf "'summary.txt'\n6\n"; input "'snapshot.txt'" ""; printf '%s  T\n' "${upper}GEMM" "${upper}SYRK"; } >fortran.in
-{ input "'snapshot.txt'" 2; printf 'cblas_%sgemm  T\ncblas_%ssyrk  T\n' "$letter" "$letter"; } >c.in
+upper="$(tr a-z A-Z <<<"$letter")" in_fortran=() in_c=()
+for routine in "${routines[@]}"; do
+  in_fortran+=("$upper$(tr a-z A-Z <<<"$routine")") in_c+=("cblas_$letter$routine")
+done
+{ printf "'summary.txt'\n6\n"; input "'snapshot.txt'" ""; printf '%s  T\n' "${in_fortran[@]}"; } >fortran.in
+{ input "'snapshot.txt'" 2; printf '%s  T\n' "${in_c[@]}"; } >c.in
 
 # run TESTER INPUT NAME...: the calls that were computed, on stdout.
 run() {
@@ -44,19 +52,19 @@ run() {
   # That the product was ours: a plan for each of its shapes, and none that the BLAS behind did.
   ! grep -m 1 'next BLAS' errors.txt || fail "$1: Tessera did not compute"
   local plans
-  plans="$(grep -c '^tessera: .*gemm f' errors.txt || true)"
+  plans="$(grep -c '^tessera: .*gemm [fc]' errors.txt || true)"
   [[ "$plans" -gt 100 ]] || fail "$1: only $plans lines of Tessera"
   printf '%s: %d lines of Tessera\n' "$1" "$plans"
   rm -f summary.txt
 }
-run "xblat3$letter" fortran.in "${upper}GEMM" "${upper}SYRK"
-for name in GEMM SYRK; do
-  grep -q "$upper$name *PASSED THE COMPUTATIONAL TESTS" output.txt || fail "xblat3$letter: $name"
+run "xblat3$letter" fortran.in "${in_fortran[@]}"
+for name in "${in_fortran[@]}"; do
+  grep -q "$name *PASSED THE COMPUTATIONAL TESTS" output.txt || fail "xblat3$letter: $name"
 done
-run "x${letter}cblat3" c.in "cblas_${letter}gemm" "cblas_${letter}syrk"
-for name in gemm syrk; do
+run "x${letter}cblat3" c.in "${in_c[@]}"
+for name in "${in_c[@]}"; do
   for layout in COLUMN ROW; do
-    grep -q "cblas_$letter$name *PASSED THE $layout-MAJOR *COMPUTATIONAL TESTS" output.txt ||
+    grep -q "$name *PASSED THE $layout-MAJOR *COMPUTATIONAL TESTS" output.txt ||
       fail "x${letter}cblat3: $layout-major $name"
   done
 done

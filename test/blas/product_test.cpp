@@ -53,7 +53,8 @@ TEMPLATE_TEST_CASE("batches that no plan has are done one after another", "[blas
   }
 }
 
-TEMPLATE_TEST_CASE("integers of 64 bits are read as such", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("integers of 64 bits are read as such", "[blas]", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   for (const Entry<T>& entry : entries<T>(kLetter<T>)) {
     if (!entry.wide) continue;
@@ -68,7 +69,8 @@ TEMPLATE_TEST_CASE("integers of 64 bits are read as such", "[blas]", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("matrices that are not read may be anything", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("matrices that are not read may be anything", "[blas]", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   for (const Entry<T>& entry : entries<T>(kLetter<T>)) {
     INFO(entry.name);

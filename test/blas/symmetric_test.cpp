@@ -97,7 +97,8 @@ TEMPLATE_TEST_CASE("random symmetric products through every entry point are righ
     }
 }
 
-TEMPLATE_TEST_CASE("a symmetric product reads integers of 64 bits as such", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("a symmetric product reads integers of 64 bits as such", "[blas]", float, double,
+                   std::complex<float>, std::complex<double>) {
   for (const SymmetricEntry<TestType>& entry : symmetric_entries<TestType>(kLetter<TestType>)) {
     if (!entry.wide) continue;
     INFO(entry.name);
@@ -108,7 +109,8 @@ TEMPLATE_TEST_CASE("a symmetric product reads integers of 64 bits as such", "[bl
   }
 }
 
-TEMPLATE_TEST_CASE("what a symmetric product does not read may be anything", "[blas]", float, double) {
+TEMPLATE_TEST_CASE("what a symmetric product does not read may be anything", "[blas]", float, double,
+                   std::complex<float>, std::complex<double>) {
   for (const SymmetricEntry<TestType>& entry : symmetric_entries<TestType>(kLetter<TestType>)) {
     INFO(entry.name);
     std::vector<TestType> c = {1, 2, 3, 4};
