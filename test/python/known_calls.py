@@ -56,7 +56,7 @@ def system():
 def arguments_of_matmul():
     x = np.ones((4, 4))
     rest = dict.fromkeys(("bias", "compute", "sums", "triangle", "dtype", "backend", "algorithm", "effort", "stream"))
-    rest |= {"activation": "relu", "aux": np.ones((4, 4))}
+    rest |= {"activation": "relu", "aux": np.ones((4, 4)), "conjugate_a": False, "conjugate_b": False}
     return {"a": x, "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.5, "sm_limit": 0, **rest}
 
 

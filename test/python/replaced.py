@@ -20,7 +20,7 @@ from scipy._lib import _array_api
 
 import tessera
 
-TAKEN = "efd"  # the types of NumPy that tessera.matmul takes
+TAKEN = "efdFD"  # the types of NumPy that tessera.matmul takes
 calls = 0
 outcomes: dict[str, list[str]] = {}  # of each test: what came of it, and why
 

@@ -18,12 +18,13 @@ NUMPY = {
     "test_multiarray.py::TestMatmul::test_result_types": "matmul-0d",
     "test_multiarray.py::TestMatmul::test_out_arg": "matmul-out",
     "test_multiarray.py::TestMatmul::test_empty_out": "matmul-out",
-    "test_multiarray.py::TestMatmul::test_dot_equivalent_matrix_matrix_blastypes[[]complex*": "matmul-types",
     "test_multiarray.py::TestMatmul::test_matmul_object_type_scalar": "matmul-types",
     "test_multiarray.py::TestMatmul::test_matmul_empty": "matmul-types",
     "test_multiarray.py::TestMatmul::test_matmul_exception_multiply": "matmul-types",
     "test_multiarray.py::TestMatmul::test_matmul_exception_add": "matmul-types",
     "test_multiarray.py::TestMatmul::test_matmul_bool": "matmul-types",
+    "test_linalg.py::TestEig::test_sq_cases": "matmul-two-types",
+    "test_linalg.py::TestEig::test_generalized_sq_cases": "matmul-two-types",
 }
 
 

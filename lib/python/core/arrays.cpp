@@ -26,6 +26,8 @@ DType dtype_of(const dlpack::DataType& type, const char* name) {
     if (type.bits == 64) return DType::f64;
   }
   if (type.lanes == 1 && type.code == dlpack::kBfloat && type.bits == 16) return DType::bf16;
+  if (type.lanes == 1 && type.code == dlpack::kComplex && type.bits == 64) return DType::c64;
+  if (type.lanes == 1 && type.code == dlpack::kComplex && type.bits == 128) return DType::c128;
   throw nb::type_error(
       with_name(name, "elements of another type; must be float16, bfloat16, float32 or float64").c_str());
 }
@@ -129,8 +131,14 @@ Array found(nb::handle object, const char* name, bool writes, nb::handle stream)
   refuse_type(name, object, "an array, of NumPy or with __dlpack__ or the buffer protocol");
 }
 
-Array acquired(nb::handle object, const char* name, bool writes, nb::handle stream = {}) {
+Array acquired(nb::handle object, const char* name, bool writes, nb::handle stream = {},
+               Numbers take = Numbers::complex) {
   Array array = found(object, name, writes, stream);
+  if (is_complex(array.dtype) && take == Numbers::real)
+    throw nb::type_error(with_name(name, std::string("elements of ") + dtype_name(array.dtype) +
+                                             "; must be float16, bfloat16, float32 or float64: take the real and the "
+                                             "imaginary part")
+                             .c_str());
   array.pack_if_empty();
   return array;
 }
@@ -196,12 +204,14 @@ std::int64_t Array::size() const {
   return count;
 }
 
-Array array_of(nb::handle object, const char* name, nb::handle stream) { return acquired(object, name, false, stream); }
+Array array_of(nb::handle object, const char* name, nb::handle stream, Numbers take) {
+  return acquired(object, name, false, stream, take);
+}
 
-Array output_of(nb::handle object, const char* name, nb::handle stream) {
+Array output_of(nb::handle object, const char* name, nb::handle stream, Numbers take) {
   if (!numpy::is_array(object) && is_jax(object))
     throw nb::type_error(with_name(name, "arrays of JAX never change; must be left out, and the result taken").c_str());
-  Array array = acquired(object, name, true, stream);
+  Array array = acquired(object, name, true, stream, take);
   if (array.readonly)
     throw nb::value_error(with_name(name, "the array is read-only; must be one that can be written").c_str());
   return array;
@@ -210,7 +220,7 @@ Array output_of(nb::handle object, const char* name, nb::handle stream) {
 Array contiguous(const Array& array, const char* name) {
   if (array.source == Array::Source::numpy) return numpy::copy_of(array);
   for (const char* const method : {"contiguous", "copy"})  // PyTorch, CuPy
-    if (nb::hasattr(array.object, method)) return array_of(array.object.attr(method)(), name);
+    if (nb::hasattr(array.object, method)) return acquired(array.object.attr(method)(), name, false);
   if (!array.on_device()) return numpy::copy_of_memory(array);
   throw nb::value_error(with_name(name, "rows and columns with gaps, on a device; must be in C order").c_str());
 }
@@ -291,7 +301,9 @@ void* current_stream(const Array& array) {
 }
 
 dlpack::DataType dlpack_type(DType dtype) {
-  const dlpack::TypeCode code = dtype == DType::bf16 ? dlpack::kBfloat : dlpack::kFloat;
+  const dlpack::TypeCode code = dtype == DType::bf16 ? dlpack::kBfloat
+                                : is_complex(dtype)  ? dlpack::kComplex
+                                                     : dlpack::kFloat;
   return {code, std::uint8_t(8 * size_of(dtype)), 1};
 }
 
@@ -313,15 +325,17 @@ const char* dtype_name(DType dtype) {
   return "?";
 }
 
-DType dtype_named(nb::handle object, const char* name) {
+DType dtype_named(nb::handle object, const char* name, Numbers take) {
   std::optional<std::string> known = as_text(object);
   for (const char* const attribute : {"name", "__name__"})  // numpy.dtype, numpy.float32
     if (!known) known = as_text(nb::getattr(object, attribute, nb::none()));
   std::string text = known ? *known : shown(object);  // torch.float32
   if (text.starts_with("torch.")) text.erase(0, 6);
-  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
-    if (text == dtype_name(dtype)) return dtype;
-  refuse_value(name, object, "float16, bfloat16, float32 or float64");
+  for (const DType dtype : kAllDTypes)
+    if (text == dtype_name(dtype) && (take == Numbers::complex || !is_complex(dtype))) return dtype;
+  refuse_value(name, object,
+               take == Numbers::complex ? "float16, bfloat16, float32, float64, complex64 or complex128"
+                                        : "float16, bfloat16, float32 or float64");
 }
 
 void require_factors(DType a, const char* name_a, DType b, const char* name_b) {
@@ -333,7 +347,7 @@ void require_factors(DType a, const char* name_a, DType b, const char* name_b) {
 
 DType result_type_named(nb::handle object, const char* name, DType operands) {
   if (object.is_none()) return operands;
-  const DType dtype = dtype_named(object, name);
+  const DType dtype = dtype_named(object, name, is_complex(operands) ? Numbers::complex : Numbers::real);
   const bool narrow = size_of(operands) == 2;
   if (dtype != operands && !(narrow && dtype == kDType<float>))
     refuse_value(name, object,

@@ -23,6 +23,9 @@ namespace tessera::python {
 
 namespace nb = nanobind;
 
+/// What elements may be.
+enum class Numbers { real, complex };
+
 /// Most axes of an array.
 inline constexpr int kMostAxes = 16;
 using Axes = std::array<std::int64_t, kMostAxes>;
@@ -64,10 +67,11 @@ struct Place;
 void import_numpy();
 
 /// The memory of an object. `name` is the argument's; `stream`: where the array will be used, None (or null) for the
-/// framework's stream now. Throws TypeError where it is no array of f16, bf16, f32 or f64.
-Array array_of(nb::handle object, const char* name, nb::handle stream = {});
+/// framework's stream now. Throws TypeError where it is no array of f16, bf16, f32 or f64 or, where products `take`
+/// them, of complex numbers.
+Array array_of(nb::handle object, const char* name, nb::handle stream = {}, Numbers take = Numbers::real);
 /// One to write to. Throws ValueError where it is read-only, TypeError where it is one of JAX, which never change.
-Array output_of(nb::handle object, const char* name, nb::handle stream = {});
+Array output_of(nb::handle object, const char* name, nb::handle stream = {}, Numbers take = Numbers::real);
 /// A copy in C order, of the same kind.
 Array contiguous(const Array& array, const char* name);
 /// A new array of the kind of `like`, on its device, in C order.
@@ -85,7 +89,7 @@ dlpack::DataType dlpack_type(DType dtype);
 /// "float32".
 const char* dtype_name(DType dtype);
 /// From a name, or an object like numpy.float32 or torch.float32.
-DType dtype_named(nb::handle object, const char* name);
+DType dtype_named(nb::handle object, const char* name, Numbers take = Numbers::real);
 /// Throws TypeError unless factors may be of these types.
 void require_factors(DType a, const char* name_a, DType b, const char* name_b);
 /// Of a product's result: that of its operands, as None says as well, or float32 where they have 16 bits.

@@ -10,14 +10,16 @@
 #include "values.hpp"
 
 #include <algorithm>
+#include <complex>
 
 namespace tessera::python {
 namespace {
 
 /// What a call asks for beside its operands.
 struct ProductOptions {
-  nb::handle bias, aux, activation, compute, sums, triangle, dtype, backend, algorithm, effort, sm_limit, stream;
-  double alpha, beta;
+  nb::handle bias, aux, activation, compute, sums, triangle, dtype, backend, algorithm, effort, sm_limit, stream, alpha,
+      beta;
+  bool conjugate_a, conjugate_b;
 };
 
 /// One call of matmul.
@@ -26,9 +28,11 @@ class Product {
   Product(nb::handle a, nb::handle b, nb::handle out, const ProductOptions& options)
       : options_(options),
         prepared_(prepared_of(b)),
-        a_(array_of(a, "a", options.stream)),
-        b_(prepared_ != nullptr ? prepared_->array(a_) : array_of(b, "b", options.stream)),
-        triangle_(triangle_named(options.triangle)) {
+        a_(array_of(a, "a", options.stream, Numbers::complex)),
+        b_(prepared_ != nullptr ? prepared_->array(a_) : array_of(b, "b", options.stream, Numbers::complex)),
+        triangle_(triangle_named(options.triangle)),
+        alpha_(number_for(a_.dtype, options.alpha, "alpha")),
+        beta_(number_for(a_.dtype, options.beta, "beta")) {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
           (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; must have an axis or more").c_str());
@@ -53,7 +57,7 @@ class Product {
     if (prepared_ != nullptr && c && c->order == Order::column_major) c.reset();  // b is for products in C order
     if (aux_ && !out_.in_c_order()) c.reset();                                    // aux is
     if (!c) written_ = empty_like(a_, out_.extents(), out_.dtype), c = matrix_of_output(*written_);
-    if (written_ && options_.beta != 0.0)
+    if (written_ && beta_ != 0.0)
       throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
     if (written_) require_whole(triangle_, "has gaps between the elements of its rows and of its columns");
     describe(a, b, *c);
@@ -94,12 +98,12 @@ class Product {
     if (!vector_b_) shape.push_back(n_);
     const DType dtype = result_type_named(options_.dtype, "dtype", wider(a_.dtype, b_.dtype));
     if (out.is_none()) {
-      if (options_.beta != 0.0) refuse_beta(options_.beta);
+      if (beta_ != 0.0) refuse_beta(beta_.real());
       require_whole(triangle_, "must be given");
       out_ = empty_like(a_, shape, dtype);
       return;
     }
-    out_ = output_of(out, "out", options_.stream);
+    out_ = output_of(out, "out", options_.stream, Numbers::complex);
     require_same_memory(a_, "a", out_, "out");
     if (!std::ranges::equal(out_.extents(), shape))
       throw nb::value_error(
@@ -189,8 +193,8 @@ class Product {
     desc_.triangle = tessera_triangle(triangle_);
     desc_.activation = tessera_activation(activation_named(options_.activation));
     desc_.order = tessera_order(c.order);
-    desc_.trans_a = a.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
-    desc_.trans_b = b.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
+    desc_.trans_a = transpose_of(a.order != c.order, options_.conjugate_a);
+    desc_.trans_b = transpose_of(b.order != c.order, options_.conjugate_b);
     if (prepared_ != nullptr) take(prepared_->form());
     desc_.lda = a.leading, desc_.ldb = b.leading, desc_.ldc = c.leading;
     if (bias_) {
@@ -200,6 +204,11 @@ class Product {
     }
     take_inner_batch(a, c);
     if (aux_) desc_.aux = TESSERA_AUX_STORE, desc_.ldaux = desc_.ldc, desc_.stride_aux = desc_.stride_c;
+  }
+
+  static tessera_transpose transpose_of(bool transposed, bool conjugated) {
+    if (conjugated) return transposed ? TESSERA_CONJUGATE_TRANSPOSE : TESSERA_CONJUGATE;
+    return transposed ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
   }
 
   /// What the prepared b is for, where nothing else was said.
@@ -255,7 +264,7 @@ class Product {
     if (bias_) operands[count++] = operand(*bias_, TESSERA_ROLE_BIAS, 0);
     if (aux_) operands[count++] = operand(*aux_, TESSERA_ROLE_AUX, at[2]);  // laid out as the result
     const tessera_dtype type = scalar_dtype(result().dtype);
-    const tessera_scalar scalars[] = {{type, 0, options_.alpha, 0.0}, {type, 0, options_.beta, 0.0}};
+    const tessera_scalar scalars[] = {{type, 0, alpha_.real(), alpha_.imag()}, {type, 0, beta_.real(), beta_.imag()}};
     plan.execute(operands, count, scalars, 2);
   }
 
@@ -263,6 +272,7 @@ class Product {
   const Prepared* prepared_;  ///< in the place of b; null: b is an array
   Array a_, b_, out_;
   Triangle triangle_;
+  std::complex<double> alpha_, beta_;
   std::optional<Array> bias_, aux_, written_;  ///< written_: what is written in place of an output with gaps
   bool vector_a_ = false, vector_b_ = false, per_row_ = false;
   std::int64_t m_ = 0, n_ = 0, k_ = 0;
@@ -272,31 +282,22 @@ class Product {
 };
 
 Result matmul(Any a, Any b, Any out, Any bias, Any aux, Text activation, Number alpha, Number beta, Text compute,
-              Text sums, Text triangle, TypeName dtype, Text backend, Text algorithm, Text effort, Whole sm_limit,
-              Stream stream) {
-  const ProductOptions options{bias,
-                               aux,
-                               activation,
-                               compute,
-                               sums,
-                               triangle,
-                               dtype,
-                               backend,
-                               algorithm,
-                               effort,
-                               sm_limit,
-                               stream,
-                               number(alpha, "alpha"),
-                               number(beta, "beta")};
+              Text sums, Text triangle, TypeName dtype, bool conjugate_a, bool conjugate_b, Text backend,
+              Text algorithm, Text effort, Whole sm_limit, Stream stream) {
+  const ProductOptions options{bias,      aux,    activation, compute, sums,  triangle, dtype,       backend,
+                               algorithm, effort, sm_limit,   stream,  alpha, beta,     conjugate_a, conjugate_b};
   return Product(a, b, out, options).run();
 }
 
 constexpr const char* kMatmul = R"(activation(alpha * a @ b + beta * out + bias), as numpy.matmul has it.
 
-a, b: arrays of float16, bfloat16, float32 or float64 in one memory: NumPy, PyTorch, CuPy, JAX, anything with DLPack or
-the buffer protocol. Both of one type, or one float32 and the other of 16 bits, or float64 and float32: the exact values
-are multiplied in the arithmetic of the wider type. Vectors and batches by NumPy's rules. Operands whose rows and
-columns both have gaps are copied, others are used where they are. b may be what prepare() made.
+a, b: arrays of float16, bfloat16, float32, float64, complex64 or complex128 in one memory: NumPy, PyTorch, CuPy, JAX,
+anything with DLPack or the buffer protocol. Both of one type, or one float32 and the other of 16 bits, or float64 and
+float32: the exact values are multiplied in the arithmetic of the wider type. Vectors and batches by NumPy's rules.
+Operands whose rows and columns both have gaps are copied, others are used where they are. b may be what prepare()
+made.
+conjugate_a, conjugate_b: the conjugate of a, of b: matmul(a.T, b, conjugate_a=True) is a.conj().T @ b without a copy.
+Complex products have no bias, no activation, no prepared b and no mirrored triangle; alpha and beta may be complex.
 out: where the result goes, of the product's shape; None: a new array of a's kind. Operands that share memory with it
 are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
@@ -323,8 +324,8 @@ void define_gemm(nb::module_& module) {
   module.def("matmul", matmul, "a"_a.none(), "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "bias"_a = nb::none(),
              "aux"_a = nb::none(), "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0,
              "compute"_a = nb::none(), "sums"_a = nb::none(), "triangle"_a = nb::none(), "dtype"_a = nb::none(),
-             "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0,
-             "stream"_a = nb::none(), kMatmul);
+             "conjugate_a"_a = false, "conjugate_b"_a = false, "backend"_a = nb::none(), "algorithm"_a = nb::none(),
+             "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
   define_activation_gradient(module);
   define_gemm_plan(module);
   define_prepared(module);

@@ -37,7 +37,7 @@ PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort, n
 
 /// The type of alpha and beta for results of a type.
 inline tessera_dtype scalar_dtype(DType dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+  return with_types<AllTypes>(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
 }
 
 /// Runs `work` without the lock of Python.

@@ -7,6 +7,7 @@
 #include <numpy/arrayobject.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <utility>
 
@@ -30,6 +31,10 @@ template <>
 constexpr int kNumber<double> = NPY_DOUBLE;
 template <>
 constexpr int kNumber<float16> = NPY_HALF;
+template <>
+constexpr int kNumber<std::complex<float>> = NPY_CFLOAT;
+template <>
+constexpr int kNumber<std::complex<double>> = NPY_CDOUBLE;
 
 /// NumPy's description of bfloat16, which the package ml_dtypes adds; null where it is not there.
 PyArray_Descr* bfloat16() {
@@ -65,6 +70,12 @@ bool dtype_of(PyArrayObject* array, DType& dtype) {
     case NPY_HALF:
       dtype = DType::f16;
       return true;
+    case NPY_CFLOAT:
+      dtype = DType::c64;
+      return true;
+    case NPY_CDOUBLE:
+      dtype = DType::c128;
+      return true;
     default:
       dtype = DType::bf16;
       return holds_bfloat16(PyArray_DESCR(array));
@@ -88,7 +99,7 @@ bool element_of(int number, Element& element) {
 }
 
 PyArray_Descr* descr_of(DType dtype) {
-  const int number = with_types(dtype, []<class T>(std::type_identity<T>) { return kNumber<T>; });
+  const int number = with_types<AllTypes>(dtype, []<class T>(std::type_identity<T>) { return kNumber<T>; });
   if (number != NPY_NOTYPE) return PyArray_DescrFromType(number);
   PyArray_Descr* const descr = bfloat16();
   if (descr == nullptr) throw nb::type_error("bfloat16 in NumPy needs the package ml_dtypes: pip install ml_dtypes");
@@ -186,7 +197,8 @@ bool share_memory(const Array& a, const Array& b) {
   const auto bytes = [](const Array& x) {  // of a type that NumPy has by itself; nobody reads them
     return view_of(x, PyArray_DescrFromType(size_of(x.dtype) == 2   ? NPY_UINT16
                                             : size_of(x.dtype) == 4 ? NPY_UINT32
-                                                                    : NPY_UINT64));
+                                            : size_of(x.dtype) == 8 ? NPY_UINT64
+                                                                    : NPY_CDOUBLE));
   };
   try {
     const nb::object answer =

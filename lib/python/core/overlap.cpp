@@ -36,9 +36,10 @@ bool share_element(const Array& a, const Array& b) {
 std::optional<Array> copy_of(const Array& array, const char* name) {
   if (array.source == Array::Source::numpy) return numpy::copy_of(array);
   if (nb::hasattr(array.object, "clone") && nb::hasattr(array.object, "contiguous"))  // PyTorch
-    return array_of(array.object.attr("clone")().attr("contiguous")(), name);
+    return array_of(array.object.attr("clone")().attr("contiguous")(), name, {}, Numbers::complex);
   if (!array.on_device()) return numpy::copy_of_memory(array);
-  if (nb::hasattr(array.object, "copy")) return array_of(array.object.attr("copy")(), name);  // CuPy
+  if (nb::hasattr(array.object, "copy"))
+    return array_of(array.object.attr("copy")(), name, {}, Numbers::complex);  // CuPy
   return std::nullopt;
 }
 

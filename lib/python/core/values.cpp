@@ -28,6 +28,16 @@ double number(nb::handle object, const std::string& name) {
   return *value;
 }
 
+std::complex<double> number_for(DType dtype, nb::handle object, const std::string& name) {
+  if (!is_complex(dtype)) return number(object, name);
+  const Py_complex value = PyComplex_AsCComplex(object.ptr());  // of real numbers, too
+  if (value.real == -1.0 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse_type(name, object, "a number");
+  }
+  return {value.real, value.imag};
+}
+
 std::vector<std::int64_t> wholes(nb::handle object, const std::string& name) {
   const char* const must = "a sequence with an integer for each axis";
   if (PySequence_Check(object.ptr()) == 0) refuse_type(name, object, must);

@@ -7,8 +7,10 @@
 
 #include "hints.hpp"
 
+#include <tessera/dtype.hpp>
 #include <tessera/taps.hpp>
 
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +26,8 @@ std::int64_t whole(nb::handle object, const std::string& name, const std::string
 /// The same where the library takes an int; a value_error where it does not fit.
 int small_whole(nb::handle object, const char* name, const std::string& advice = "");
 double number(nb::handle object, const std::string& name);
+/// A number for elements of a type: a real one where that is real.
+std::complex<double> number_for(DType dtype, nb::handle object, const std::string& name);
 std::vector<std::int64_t> wholes(nb::handle object, const std::string& name);
 const Taps& taps_of(nb::handle object);
 

@@ -293,6 +293,9 @@ def matmul(
 def _matmul(a, b, bias, activation, compute, sums, turned=False):
     if activation is not None and activation not in _ACTIVATIONS:
         raise ValueError(f"activation = {activation!r}: must be one of {', '.join(_ACTIVATIONS)}, or None")
+    if a.is_complex() or b.is_complex():
+        kinds = f"a is of {a.dtype}, b of {b.dtype}"
+        raise TypeError(f"{kinds}: must be real; tessera.matmul multiplies complex ones, without gradients")
     a, b, bias = _in_autocast(a, b, bias)
     return _product(a, b, bias, activation or "", compute or "", sums or "", turned)
 
