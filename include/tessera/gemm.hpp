@@ -247,7 +247,9 @@ struct OneProduct {
                     Scalar<element_of<C>> beta, C& c, const More&...) {
     using T = element_of<C>;
     constexpr bool kAlike = std::is_same_v<T, element_of<A>> && std::is_same_v<T, element_of<B>>;
-    if constexpr (sizeof...(More) == 0 && kAlike && kWritable<C&> && kIsArray<A> && kIsArray<B> && kIsArray<C>) {
+    constexpr bool kReal = !is_complex(kDType<T>);
+    if constexpr (sizeof...(More) == 0 && kAlike && kReal && kWritable<C&> && kIsArray<A> && kIsArray<B> &&
+                  kIsArray<C>) {
       GemmPlan::Translated d(desc);
       d.c.dtype = d.c.dtype_d = tessera_dtype(kDType<T>);
       const std::uint64_t elements[] = {size_of(a), size_of(b), size_of(c)};

@@ -165,4 +165,13 @@ TEMPLATE_TEST_CASE("complex products", "[gemm][complex]", std::complex<float>, s
     report(subject.spec() + "/" + name + " " + what, tallies[name], !subject.is_complete());
 }
 
+TEMPLATE_TEST_CASE("complex products in one call", "[gemm][complex]", std::complex<float>, std::complex<double>) {
+  using Z = TestType;
+  Subject subject;
+  const std::vector<Z> a{Z(1, 2), Z(3, -1)}, b{Z(0, 1), Z(2, 2)};
+  std::vector<Z> d{Z(5, 5)};
+  gemm(subject.context(), {.m = 1, .n = 1, .k = 2, .trans_b = Transpose::conjugate}, Z(0, 1), a, b, Z(2), d);
+  CHECK(d[0] == Z(0, 1) * (a[0] * std::conj(b[0]) + a[1] * std::conj(b[1])) + Z(10, 10));
+}
+
 }  // namespace tessera::test
