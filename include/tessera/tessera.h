@@ -224,8 +224,8 @@ TESSERA_API tessera_status tessera_plan_level_after(const tessera_plan* plan, in
 /** C <- alpha * op(A) * op(B) + beta * C in one call, on host operands of the descriptor's types, with its activation
  * and without a bias; complete on return. alpha and beta are rounded to the type of scalars; complex ones are for plans
  * alone. `context` may be null: the backend is then chosen for this descriptor. A small product may need no plan
- * (tessera_small_gemm). Other plans come from the plan cache: the same product costs little more the next time than by a
- * plan that the program keeps. */
+ * (tessera_small_gemm). Other plans come from the plan cache: the same product costs little more the next time than by
+ * a plan that the program keeps. */
 TESSERA_API tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
                                         const void* a, const void* b, double beta, void* c, tessera_error* error);
 /** The same without a plan. Returns 1 where C is computed; 0 where nothing is done, and tessera_gemm is to be called:

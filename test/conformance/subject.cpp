@@ -97,6 +97,7 @@ std::vector<std::string> Subject::algorithms(tessera_op op) const {
 std::vector<std::string> Subject::tested(tessera_op op, Part part) const {
   std::vector<std::string> names = algorithms(op);
   if (part == Part::whole) std::erase(names, "triangles");  // which computes nothing else
+  std::erase(names, "doubled");                             // of complex products, which have tests of their own
   const std::string one = variable("TESSERA_TEST_ALGORITHM");
   if (one.empty()) return names;
   std::erase_if(names, [&](const std::string& name) { return name != one; });

@@ -135,10 +135,13 @@ class FakeGemm : public QueuedPlan {
     for (std::int64_t l = 0; l < p_.batch; ++l)
       for (std::int64_t i = 0; i < p_.m; ++i)
         for (std::int64_t j = 0; j < p_.n; ++j) {
-          if (!p_.writes(i, j)) continue;
+          const bool mirrored = p_.triangle == TESSERA_TRIANGLE_MIRRORED;
+          if (!p_.writes(i, j) || (mirrored && j > i)) continue;
           const S sum = product ? sum_of(a + l * p_.stride_a, b + l * p_.stride_b, i, j) : S(0);
           const S kept = beta == S(0) ? S(0) : beta * S(c[l * p_.stride_c + i * p_.ldc + j]);
-          d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
+          const To value = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
+          d[l * p_.stride_d + i * p_.ldd + j] = value;
+          if (mirrored) d[l * p_.stride_d + j * p_.ldd + i] = value;
         }
     if ((workspace_ == 0 && is_told("TESSERA_FAKE_PLAIN", "slow")) ||
         is_told("TESSERA_FAKE_SLOW", tessera_test_plugin_name))
