@@ -170,7 +170,12 @@ TEMPLATE_TEST_CASE("complex products in one call", "[gemm][complex]", std::compl
   Subject subject;
   const std::vector<Z> a{Z(1, 2), Z(3, -1)}, b{Z(0, 1), Z(2, 2)};
   std::vector<Z> d{Z(5, 5)};
-  gemm(subject.context(), {.m = 1, .n = 1, .k = 2, .trans_b = Transpose::conjugate}, Z(0, 1), a, b, Z(2), d);
+  try {
+    gemm(subject.context(), {.m = 1, .n = 1, .k = 2, .trans_b = Transpose::conjugate}, Z(0, 1), a, b, Z(2), d);
+  } catch (const Error& error) {
+    if (subject.is_complete() || error.code() != ErrorCode::unsupported) throw;
+    SKIP(error.what());
+  }
   CHECK(d[0] == Z(0, 1) * (a[0] * std::conj(b[0]) + a[1] * std::conj(b[1])) + Z(10, 10));
 }
 
