@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -48,7 +49,10 @@ struct Kind {
   bool is_mixed() const { return dtype_b != dtype; }
   std::int64_t parts() const { return is_complex ? 2 : 1; }  ///< numbers of an element
   /// That of an element of A.
-  DType element() const { return !is_complex ? dtype : dtype == DType::f32 ? DType::c64 : DType::c128; }
+  DType element() const {
+    if (!is_complex) return dtype;
+    return with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return kDType<std::complex<T>>; });
+  }
   bool has(DType type) const { return dtype == type || dtype_b == type; }
   /// "f32", "bf16", "bf16->f32"; "bf16x6", "f16x3", "tf32" of f32 data with that arithmetic; "f32*bf16",
   /// "f32*bf16+bf16x6"; "c64", "c64+bf16x6".

@@ -16,12 +16,14 @@ template <class T>
 struct Functions;
 template <>
 struct Functions<float> {
+  using Complex = cuComplex;
   static constexpr auto gemm = cublasSgemm;
   static constexpr auto gemm_batched = cublasSgemmStridedBatched;
   static constexpr auto syrk = cublasSsyrk;
 };
 template <>
 struct Functions<double> {
+  using Complex = cuDoubleComplex;
   static constexpr auto gemm = cublasDgemm;
   static constexpr auto gemm_batched = cublasDgemmStridedBatched;
   static constexpr auto syrk = cublasDsyrk;
@@ -102,13 +104,13 @@ class Cublas : public Competitor {
     return {{prepare(p), size_of(p.kind.dtype_out) == 2 ? Rounding::in_parts : Rounding::once}};
   }
   Execute prepare(const Problem& p) override {
-    if (p.kind.is_complex && p.kind.dtype == DType::f32) return prepare_as<cuComplex>(p);
-    if (p.kind.is_complex) return prepare_as<cuDoubleComplex>(p);
-    if (!p.is_plain())
+    if (!p.is_plain() && !p.kind.is_complex)
       return [p, handle = other_](const void* const* in, void* out) {
         succeed_blas(multiply_ex(handle, p, in[0], in[1], out), "cublasGemmStridedBatchedEx");
       };
-    return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+    return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) {
+      return p.kind.is_complex ? prepare_as<typename Functions<T>::Complex>(p) : prepare_as<T>(p);
+    });
   }
 
  private:

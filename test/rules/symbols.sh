@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # symbols.sh library NM FILE      exports tessera_* functions alone
-# symbols.sh blas NM FILE         exports the names of products alone, 64
+# symbols.sh blas NM FILE         exports the names of products alone, 136
 # symbols.sh objects NM FILE...   call nothing that prints or ends the process
 # symbols.sh plugins NM DIR       each plugin there exports tessera_backend_v1 and nothing else
 # symbols.sh dot_products OBJDUMP DIR   instructions that x86-64-v4 lacks stand in the functions for them alone
@@ -25,10 +25,10 @@ library() {
 blas() {
   local exported stray
   exported="$("$1" -D --defined-only "$2" | awk '{print $2, $3}')"
-  local products='(gemm(_batch(_strided)?)?|syrk)'
-  stray="$(grep -vE "^T (scipy_)?(cblas_[sd]$products(64_|_64)?|[sd]$products(_64)?_)$" <<<"$exported" || true)"
+  local products='([sd]gemm(_batch(_strided)?)?|[sdcz]syrk|[cz](gemm|gemm3m|herk))'
+  stray="$(grep -vE "^T (scipy_)?(cblas_$products(64_|_64)?|$products(_64)?_)$" <<<"$exported" || true)"
   [[ -z "$stray" ]] || fail "$2 exports more than products: $stray"
-  [[ "$(wc -l <<<"$exported")" == 64 ]] || fail "$2 exports $(wc -l <<<"$exported") names: $exported"
+  [[ "$(wc -l <<<"$exported")" == 136 ]] || fail "$2 exports $(wc -l <<<"$exported") names: $exported"
 }
 
 objects() {

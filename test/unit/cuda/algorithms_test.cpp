@@ -112,6 +112,8 @@ TEST_CASE("every algorithm of products takes every type, bias and activation") {
         CHECK(algorithm.why_not(p, machine) == "it is for k = 0, the product has k = 16");
       else if (std::string(algorithm.name) == "triangles")
         CHECK(algorithm.why_not(p, machine) == "it is for triangles of D");
+      else if (std::string(algorithm.name) == "doubled")
+        CHECK(algorithm.why_not(p, machine) == "takes no bias and no activation");
       else
         CHECK(algorithm.why_not(p, machine) == "");
     }
