@@ -18,13 +18,6 @@ using C64 = std::complex<float>;
 using C128 = std::complex<double>;
 
 template <class T, class Int>
-void gemm(const char* name, const char* transa, const char* transb, const Int* m, const Int* n, const Int* k,
-          const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {
-  product<Int, T>({name, kGrouped, false}, kColumnMajor, op_of(*transa), op_of(*transb),
-                  {false, false, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc});
-}
-
-template <class T, class Int>
 void gemm(const char* name, int layout, int transa, int transb, Int m, Int n, Int k, const void* alpha, const void* a,
           Int lda, const void* b, Int ldb, const void* beta, void* c, Int ldc) {
   const auto at = [](const void* x) { return static_cast<const T*>(x); };

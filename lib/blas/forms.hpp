@@ -128,4 +128,12 @@ void grouped(const Routine& routine, int layout, const Groups<T, Int, Letter>& g
   }
 }
 
+/// A product with Fortran's calling convention: every argument by its address.
+template <class T, class Int>
+void gemm(const char* name, const char* transa, const char* transb, const Int* m, const Int* n, const Int* k,
+          const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {
+  product<Int, T>({name, kGrouped, false}, kColumnMajor, op_of(*transa), op_of(*transb),
+                  {false, false, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc});
+}
+
 }  // namespace tessera::blas

@@ -15,13 +15,6 @@ using Int32 = std::int32_t;
 using Int64 = std::int64_t;
 
 template <class T, class Int>
-void gemm(const char* name, const char* transa, const char* transb, const Int* m, const Int* n, const Int* k,
-          const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {
-  product<Int, T>({name, kGrouped, false}, kColumnMajor, op_of(*transa), op_of(*transb),
-                  {false, false, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc});
-}
-
-template <class T, class Int>
 void gemm_strided(const char* name, const char* transa, const char* transb, const Int* m, const Int* n, const Int* k,
                   const T* alpha, const T* a, const Int* lda, const Int* stridea, const T* b, const Int* ldb,
                   const Int* strideb, const T* beta, T* c, const Int* ldc, const Int* stridec, const Int* batch) {
