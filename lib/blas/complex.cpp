@@ -25,23 +25,6 @@ void gemm(const char* name, int layout, int transa, int transb, Int m, Int n, In
                   {false, false, m, n, k, *at(alpha), at(a), lda, at(b), ldb, *at(beta), static_cast<T*>(c), ldc});
 }
 
-/// syrk, and herk, whose alpha and beta are real.
-template <class T, class S, class Int>
-void rank_k(const char* name, const char* uplo, const char* trans, const Int* n, const Int* k, const S* alpha,
-            const T* a, const Int* lda, const S* beta, T* c, const Int* ldc) {
-  symmetric<Int, T>({name, kSymmetric, false}, kColumnMajor, part_of(*uplo), op_of(*trans),
-                    {false, false, 0, *n, *k, T(*alpha), a, *lda, nullptr, 1, T(*beta), c, *ldc}, !kComplex<S>);
-}
-
-template <class T, class S, class Int>
-void rank_k(const char* name, int layout, int uplo, int trans, Int n, Int k, S alpha, const void* a, Int lda, S beta,
-            void* c, Int ldc) {
-  symmetric<Int, T>(
-      {name, kSymmetric, true}, layout, part_of(uplo), op_of(trans),
-      {false, false, 0, n, k, T(alpha), static_cast<const T*>(a), lda, nullptr, 1, T(beta), static_cast<T*>(c), ldc},
-      !kComplex<S>);
-}
-
 template <class T>
 T value(const void* x) {
   return *static_cast<const T*>(x);

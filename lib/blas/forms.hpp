@@ -136,4 +136,22 @@ void gemm(const char* name, const char* transa, const char* transb, const Int* m
                   {false, false, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc});
 }
 
+/// syrk, and herk, whose alpha and beta are real.
+template <class T, class S, class Int>
+void rank_k(const char* name, const char* uplo, const char* trans, const Int* n, const Int* k, const S* alpha,
+            const T* a, const Int* lda, const S* beta, T* c, const Int* ldc) {
+  symmetric<Int, T>({name, kSymmetric, false}, kColumnMajor, part_of(*uplo), op_of(*trans),
+                    {false, false, 0, *n, *k, T(*alpha), a, *lda, nullptr, 1, T(*beta), c, *ldc},
+                    kComplex<T> && !kComplex<S>);
+}
+
+template <class T, class S, class Int>
+void rank_k(const char* name, int layout, int uplo, int trans, Int n, Int k, S alpha, const void* a, Int lda, S beta,
+            void* c, Int ldc) {
+  symmetric<Int, T>(
+      {name, kSymmetric, true}, layout, part_of(uplo), op_of(trans),
+      {false, false, 0, n, k, T(alpha), static_cast<const T*>(a), lda, nullptr, 1, T(beta), static_cast<T*>(c), ldc},
+      kComplex<T> && !kComplex<S>);
+}
+
 }  // namespace tessera::blas

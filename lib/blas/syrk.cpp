@@ -13,20 +13,6 @@ using namespace tessera::blas;
 using Int32 = std::int32_t;
 using Int64 = std::int64_t;
 
-template <class T, class Int>
-void syrk(const char* name, const char* uplo, const char* trans, const Int* n, const Int* k, const T* alpha, const T* a,
-          const Int* lda, const T* beta, T* c, const Int* ldc) {
-  symmetric<Int, T>({name, kSymmetric, false}, kColumnMajor, part_of(*uplo), op_of(*trans),
-                    {false, false, 0, *n, *k, *alpha, a, *lda, nullptr, 1, *beta, c, *ldc});
-}
-
-template <class T, class Int>
-void syrk(const char* name, int layout, int uplo, int trans, Int n, Int k, T alpha, const T* a, Int lda, T beta, T* c,
-          Int ldc) {
-  symmetric<Int, T>({name, kSymmetric, true}, layout, part_of(uplo), op_of(trans),
-                    {false, false, 0, n, k, alpha, a, lda, nullptr, 1, beta, c, ldc});
-}
-
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -34,42 +20,42 @@ extern "C" {
 
 void ssyrk_(const char* uplo, const char* trans, const Int32* n, const Int32* k, const float* alpha, const float* a,
             const Int32* lda, const float* beta, float* c, const Int32* ldc) {
-  syrk("SSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k("SSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void ssyrk_64_(const char* uplo, const char* trans, const Int64* n, const Int64* k, const float* alpha, const float* a,
                const Int64* lda, const float* beta, float* c, const Int64* ldc) {
-  syrk("SSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k("SSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void cblas_ssyrk(int layout, int uplo, int trans, Int32 n, Int32 k, float alpha, const float* a, Int32 lda, float beta,
                  float* c, Int32 ldc) {
-  syrk("cblas_ssyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k<float>("cblas_ssyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void cblas_ssyrk_64(int layout, int uplo, int trans, Int64 n, Int64 k, float alpha, const float* a, Int64 lda,
                     float beta, float* c, Int64 ldc) {
-  syrk("cblas_ssyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k<float>("cblas_ssyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void dsyrk_(const char* uplo, const char* trans, const Int32* n, const Int32* k, const double* alpha, const double* a,
             const Int32* lda, const double* beta, double* c, const Int32* ldc) {
-  syrk("DSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k("DSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void dsyrk_64_(const char* uplo, const char* trans, const Int64* n, const Int64* k, const double* alpha,
                const double* a, const Int64* lda, const double* beta, double* c, const Int64* ldc) {
-  syrk("DSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k("DSYRK ", uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void cblas_dsyrk(int layout, int uplo, int trans, Int32 n, Int32 k, double alpha, const double* a, Int32 lda,
                  double beta, double* c, Int32 ldc) {
-  syrk("cblas_dsyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k<double>("cblas_dsyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 void cblas_dsyrk_64(int layout, int uplo, int trans, Int64 n, Int64 k, double alpha, const double* a, Int64 lda,
                     double beta, double* c, Int64 ldc) {
-  syrk("cblas_dsyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+  rank_k<double>("cblas_dsyrk", layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 // As those of products: see cblas.cpp.
